@@ -1,0 +1,22 @@
+# The library: one target made of the rooms, in the order in which they may include each other.
+# A file that needs a library beyond the compiler's own is listed in COTOUCH_LIBRARY_FILES and left out of core builds.
+set(COTOUCH_ROOMS base mesh field shell contact world touch)
+set(COTOUCH_LIBRARY_FILES cotouch/mesh/import.cpp)
+
+add_library(cotouch)
+add_library(cotouch::cotouch ALIAS cotouch)
+foreach(room IN LISTS COTOUCH_ROOMS)
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/${room}/*.cpp)
+  if(COTOUCH_CORE_ONLY)
+    list(REMOVE_ITEM sources ${COTOUCH_LIBRARY_FILES})
+  endif()
+  target_sources(cotouch PRIVATE ${sources})
+endforeach()
+target_include_directories(cotouch PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
+target_compile_features(cotouch PUBLIC cxx_std_20)
+find_package(Threads REQUIRED)
+target_link_libraries(cotouch PUBLIC Threads::Threads)
+if(NOT COTOUCH_CORE_ONLY)
+  find_package(assimp REQUIRED)
+  target_link_libraries(cotouch PRIVATE assimp::assimp)
+endif()

@@ -1,0 +1,78 @@
+#include <cotouch/base/realtime.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+namespace cotouch {
+namespace {
+
+constexpr std::int64_t k_ns_per_second = 1'000'000'000;
+
+thread_local int t_section_depth = 0;
+std::atomic<std::uint64_t> g_breaches{0};
+
+}  // namespace
+
+RealtimeStatus request_realtime(int fifo_priority) {
+  RealtimeStatus status;
+  sched_param param{};
+  param.sched_priority = fifo_priority;
+  const int refused = pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
+  status.fifo_priority = refused == 0;
+  if (refused != 0)
+    status.notes += std::string("Real-time priority was refused (") + std::strerror(refused) +
+                    "): other programs may delay the loop. Raise the rtprio limit to allow it. ";
+  status.locked_memory = mlockall(MCL_CURRENT) == 0;
+  if (!status.locked_memory)
+    status.notes += std::string("Memory could not be locked (") + std::strerror(errno) +
+                    "): a page fault may delay the loop. Raise the memlock limit to allow it.";
+  return status;
+}
+
+std::int64_t monotonic_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * k_ns_per_second + now.tv_nsec;
+}
+
+PeriodicTimer::PeriodicTimer(std::chrono::nanoseconds period) noexcept
+    : period_ns_(period.count()), next_ns_(monotonic_ns() + period.count()) {
+}
+
+std::uint64_t PeriodicTimer::wait() noexcept {
+  const std::int64_t late = monotonic_ns() - next_ns_;
+  std::uint64_t missed = 0;
+  if (late >= 0) {
+    missed = static_cast<std::uint64_t>(late / period_ns_) + 1;
+    next_ns_ += static_cast<std::int64_t>(missed) * period_ns_;
+  }
+  const timespec until{next_ns_ / k_ns_per_second, next_ns_ % k_ns_per_second};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
+  next_ns_ += period_ns_;
+  return missed;
+}
+
+RealtimeSection::RealtimeSection() noexcept {
+  ++t_section_depth;
+}
+RealtimeSection::~RealtimeSection() {
+  --t_section_depth;
+}
+bool RealtimeSection::active() noexcept {
+  return t_section_depth > 0;
+}
+void RealtimeSection::count_breach() noexcept {
+  g_breaches.fetch_add(1, std::memory_order_relaxed);
+}
+std::uint64_t RealtimeSection::breaches() noexcept {
+  return g_breaches.load(std::memory_order_relaxed);
+}
+
+}  // namespace cotouch

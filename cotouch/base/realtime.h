@@ -1,0 +1,48 @@
+// What a 1 kHz thread needs from the operating system, and a guard that proves it stays clear of the rest.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace cotouch {
+
+// What was asked of the operating system and what it granted, each with the reason when it refused.
+struct RealtimeStatus {
+  bool fifo_priority = false;
+  bool locked_memory = false;
+  std::string notes;  // a sentence for the user, empty when everything was granted
+};
+
+// Asks for SCHED_FIFO for the calling thread and for locked memory for the process. Never fails: it reports.
+RealtimeStatus request_realtime(int fifo_priority = 80);
+
+// Wakes at multiples of a period of the monotonic clock, measured from its construction, so lateness does not add up.
+class PeriodicTimer {
+ public:
+  explicit PeriodicTimer(std::chrono::nanoseconds period) noexcept;
+  // Waits for the next multiple that is still in the future. Returns how many were missed since the last call.
+  std::uint64_t wait() noexcept;
+
+ private:
+  std::int64_t period_ns_;
+  std::int64_t next_ns_;
+};
+
+std::int64_t monotonic_ns() noexcept;
+
+// While one of these lives, an allocation, a release of memory or a mutex lock by this thread is counted as a breach.
+// Breaches are seen only in programs that link `cotouch_rt_guard` (the tests do); elsewhere the guard costs nothing.
+class RealtimeSection {
+ public:
+  RealtimeSection() noexcept;
+  ~RealtimeSection();
+  RealtimeSection(const RealtimeSection&) = delete;
+  RealtimeSection& operator=(const RealtimeSection&) = delete;
+
+  static bool active() noexcept;             // is this thread inside a section?
+  static void count_breach() noexcept;       // called by the guard
+  static std::uint64_t breaches() noexcept;  // by all threads so far
+};
+
+}  // namespace cotouch

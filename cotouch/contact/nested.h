@@ -1,0 +1,63 @@
+// Time-critical contact between a nested pointshell and a distance field (paper 001, II-A, III, V).
+//
+// Force of a point: F = -k d N on the shell (d < 0 the field's value there, N the inward normal). From
+// `scaling_threshold` L contacts on, everything is scaled by L / l. The paper counts l in whole points, which makes the
+// force jump when a point enters; here a point counts in proportion to its depth until it is `count_ramp` deep, so the
+// force is continuous.
+#pragma once
+
+#include <cotouch/contact/engine.h>
+#include <cotouch/field/field.h>
+#include <cotouch/shell/shell.h>
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace cotouch {
+
+struct ContactSettings {
+  double stiffness = 1000;        // k_C, newtons per metre per point
+  double scaling_threshold = 10;  // L, points
+  double count_ramp = 0;          // metres; 0 chooses a twentieth of the field's cell
+  bool coherence = true;
+};
+
+// Level-of-detail control by visited nodes (paper 001, III): a level already rendered in the last cycle may be entered
+// while the count stays below `warm`, a deeper one only while it stays below `cold`.
+struct WorkBudget {
+  std::uint32_t warm = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t cold = std::numeric_limits<std::uint32_t>::max();
+
+  static WorkBudget unlimited() { return {}; }
+  static WorkBudget of(std::uint32_t warm_nodes) { return {warm_nodes, static_cast<std::uint32_t>(warm_nodes * 0.8)}; }
+};
+
+class NestedContact final : public ContactEngine {
+ public:
+  // Keeps its own references to shell and field data. `deepest_level` caps the level of detail.
+  NestedContact(const Shell& shell, const Field& field, const ContactSettings& settings,
+                const WorkBudget& budget = WorkBudget::unlimited(), std::uint32_t deepest_level = ~0U);
+  ~NestedContact() override;
+
+  void evaluate(const Pose& shell, const Pose& field, Moving moving, ContactResult& result) noexcept override;
+  std::span<const ContactPoint> contacts() const noexcept override;
+  void reset() noexcept override;
+
+  void set_budget(const WorkBudget& budget) noexcept;
+  // The nodes of each level visited last time are wanted for pictures ("traversed points").
+  std::span<const std::uint32_t> visited_nodes() const noexcept;
+
+  // The same answer point by point, without the tree: the oracle for tests and the paper's tree-less column.
+  void evaluate_exhaustively(const Pose& shell, const Pose& field, Moving moving, std::uint32_t to_level,
+                             ContactResult& result) noexcept;
+
+ private:
+  struct Work;
+  std::unique_ptr<Work> work_;
+};
+
+// How many nodes fit in `microseconds` on this machine, measured on this pair (median of repeated full traversals).
+WorkBudget calibrate_budget(const Shell& shell, const Field& field, double microseconds);
+
+}  // namespace cotouch

@@ -1,0 +1,15 @@
+#include <cotouch/contact/part.h>
+
+namespace cotouch {
+
+Part prepare_part(const TriangleMesh& mesh, const PartSettings& settings, Progress& progress) {
+  Part part;
+  part.name = mesh.name;
+  part.settings = settings;
+  part.mesh = mesh;
+  part.field = build_field(mesh, settings.field, progress, &part.field_report);
+  part.shell = build_shell(part.field, settings.shell, progress, &part.shell_quality);
+  return part;
+}
+
+}  // namespace cotouch

@@ -1,0 +1,31 @@
+// A part ready to be touched: its mesh for the eye, its field and its shell for the hand.
+#pragma once
+
+#include <cotouch/base/progress.h>
+#include <cotouch/field/build.h>
+#include <cotouch/mesh/mesh.h>
+#include <cotouch/shell/build.h>
+
+#include <string>
+
+namespace cotouch {
+
+struct PartSettings {
+  FieldSettings field;
+  ShellSettings shell;
+  bool operator==(const PartSettings&) const = default;
+};
+
+struct Part {
+  std::string name;
+  PartSettings settings;
+  TriangleMesh mesh;
+  Field field;
+  Shell shell;
+  FieldReport field_report;
+  ShellQuality shell_quality;
+};
+
+Part prepare_part(const TriangleMesh& mesh, const PartSettings& settings, Progress& progress);
+
+}  // namespace cotouch

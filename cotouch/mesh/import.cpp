@@ -1,0 +1,1 @@
+#include <cotouch/mesh/mesh.h>

@@ -1,0 +1,35 @@
+// Samples a pointshell on a level set of a field by particle repulsion (paper 001, II-D) and links it into a tree.
+#pragma once
+
+#include <cotouch/base/progress.h>
+#include <cotouch/field/field.h>
+#include <cotouch/shell/shell.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace cotouch {
+
+struct ShellSettings {
+  std::uint32_t points = 16384;  // on the deepest level; every level above has a quarter
+  double offset = 0.5;           // the level set, in cells of the field outside the surface
+  std::uint64_t seed = 1;
+  bool operator==(const ShellSettings&) const = default;
+};
+
+// How even each level came out.
+struct ShellQuality {
+  struct Level {
+    std::uint32_t points;
+    double mean_spacing;  // mean distance to the nearest neighbour, metres
+    double variation;     // its standard deviation over its mean
+  };
+  std::vector<Level> levels;
+};
+
+Shell build_shell(const Field& field, const ShellSettings& settings, Progress& progress,
+                  ShellQuality* quality = nullptr);
+
+ShellQuality measure_quality(const Shell& shell);
+
+}  // namespace cotouch
