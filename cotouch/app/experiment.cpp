@@ -1,0 +1,90 @@
+#include <cotouch/app/experiment.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace cotouch {
+namespace {
+
+// The processor's name where the system tells it; figures mean little without it.
+std::string machine_name() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string model, implementer, part;
+  for (std::string line; std::getline(info, line);) {
+    const auto value_of = [&](const char* key, std::string& value) {
+      if (value.empty() && line.starts_with(key)) value = line.substr(std::min(line.size(), line.find(':') + 2));
+    };
+    value_of("model name", model);
+    value_of("CPU implementer", implementer);
+    value_of("CPU part", part);
+  }
+  if (model.empty() && !part.empty()) model = "arm64 implementer " + implementer + " part " + part;
+  if (model.empty()) model = "unknown processor";
+  return fmt::format("{}, {} threads", model, std::thread::hardware_concurrency());
+}
+
+std::string format_number(double value) {
+  const double size = std::abs(value);
+  if (value == std::int64_t(value) && size < 1e9) return fmt::format("{}", std::int64_t(value));
+  if (size >= 100) return fmt::format("{:.0f}", value);
+  if (size >= 0.01) return fmt::format("{:.3g}", value);
+  return fmt::format("{:.2e}", value);
+}
+
+}  // namespace
+
+void ExperimentReport::add(std::string name, double value, std::string unit, std::optional<double> paper,
+                           std::optional<double> peer) {
+  results.push_back({std::move(name), value, std::move(unit), paper, peer});
+}
+
+const std::vector<Experiment>& experiments() {
+  static const std::vector<Experiment> k_experiments{};
+  return k_experiments;
+}
+
+std::string format_table(const Experiment& experiment, const ExperimentReport& report) {
+  std::size_t width = 4;
+  for (const ExperimentResult& r : report.results) width = std::max(width, r.name.size());
+  std::string text = fmt::format("{}\n{}\n\n{:<{}}  {:>12}  {:>12}  {:>12}  unit\n", experiment.name,
+                                 experiment.summary, "what", width, "ours", "paper", "peer");
+  const auto optional_number = [](const std::optional<double>& value) {
+    return value ? format_number(*value) : std::string("-");
+  };
+  for (const ExperimentResult& r : report.results)
+    text += fmt::format("{:<{}}  {:>12}  {:>12}  {:>12}  {}\n", r.name, width, format_number(r.value),
+                        optional_number(r.paper), optional_number(r.peer), r.unit);
+  if (!report.notes.empty()) text += '\n';
+  for (const std::string& note : report.notes) text += note + '\n';
+  for (const auto& figure : report.figures) text += fmt::format("Figure: {}\n", figure.string());
+  return text;
+}
+
+std::string to_json(const Experiment& experiment, const ExperimentOptions& options, const ExperimentReport& report) {
+  nlohmann::ordered_json json;
+  json["experiment"] = experiment.name;
+  json["machine"] = machine_name();
+  json["seed"] = options.seed;
+  json["quick"] = options.quick;
+  json["results"] = nlohmann::ordered_json::array();
+  const auto optional_number = [](const std::optional<double>& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+  };
+  for (const ExperimentResult& r : report.results)
+    json["results"].push_back({{"name", r.name},
+                               {"value", r.value},
+                               {"unit", r.unit},
+                               {"paper", optional_number(r.paper)},
+                               {"peer", optional_number(r.peer)}});
+  json["notes"] = report.notes;
+  json["figures"] = nlohmann::ordered_json::array();
+  for (const auto& figure : report.figures) json["figures"].push_back(figure.string());
+  return json.dump(2) + "\n";
+}
+
+}  // namespace cotouch

@@ -1,0 +1,57 @@
+// Experiments: each repeats a table or figure of the papers and puts our figure beside theirs.
+#pragma once
+
+#include <cotouch/base/progress.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cotouch {
+
+struct ExperimentResult {
+  std::string name;  // "<row>/<quantity>"
+  double value = 0;
+  std::string unit;
+  std::optional<double> paper;  // what the paper reports
+  std::optional<double> peer;   // what another program does on the same input in the same run
+};
+
+struct ExperimentReport {
+  std::vector<ExperimentResult> results;
+  std::vector<std::filesystem::path> figures;
+  std::vector<std::string> notes;  // what a reader must know to judge the figures: inputs, stand-ins, definitions
+
+  void add(std::string name, double value, std::string unit, std::optional<double> paper = {},
+           std::optional<double> peer = {});
+};
+
+struct ExperimentOptions {
+  bool quick = false;
+  std::uint64_t seed = 1;
+  std::filesystem::path folder = ".";  // where figures go
+  Progress* progress = nullptr;        // never null when an experiment runs
+};
+
+struct Experiment {
+  std::string name;
+  std::string summary;  // one line for --help
+  std::function<ExperimentReport(const ExperimentOptions&)> run;
+};
+
+const std::vector<Experiment>& experiments();
+
+ExperimentReport run_contact_table(const ExperimentOptions& options);
+ExperimentReport run_degradation(const ExperimentOptions& options);
+ExperimentReport run_detail(const ExperimentOptions& options);
+ExperimentReport run_asymmetry(const ExperimentOptions& options);
+ExperimentReport run_stability(const ExperimentOptions& options);
+
+// The report as a table for people, and as {"experiment", "machine", "seed", "results": [...]} for programs.
+std::string format_table(const Experiment& experiment, const ExperimentReport& report);
+std::string to_json(const Experiment& experiment, const ExperimentOptions& options, const ExperimentReport& report);
+
+}  // namespace cotouch
