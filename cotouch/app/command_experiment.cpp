@@ -1,0 +1,39 @@
+#include <cotouch/app/command.h>
+#include <cotouch/app/experiment.h>
+#include <cotouch/app/output.h>
+#include <cotouch/app/progress_bar.h>
+#include <cotouch/base/error.h>
+
+#include <fmt/format.h>
+
+namespace cotouch {
+
+void run_experiment(const ExperimentCommand& command) {
+  const Experiment* chosen = nullptr;
+  std::string names;
+  for (const Experiment& experiment : experiments()) {
+    if (experiment.name == command.name) chosen = &experiment;
+    names += fmt::format("  {:<16} {}\n", experiment.name, experiment.summary);
+  }
+  if (command.name.empty()) {
+    fmt::print("{}", names);
+    return;
+  }
+  if (chosen == nullptr) throw Error(fmt::format("There is no experiment '{}'. There are:\n{}", command.name, names));
+
+  std::error_code error;
+  std::filesystem::create_directories(command.folder, error);
+  if (error) throw Error(fmt::format("Cannot make the folder {}: {}.", command.folder.string(), error.message()));
+  ProgressBar bar;
+  ExperimentOptions options;
+  options.quick = command.quick;
+  options.seed = command.seed;
+  options.folder = command.folder;
+  options.progress = &bar;
+  const ExperimentReport report = chosen->run(options);
+  bar.clear();
+  if (!command.json.empty()) write_file(command.json, to_json(*chosen, options, report));
+  fmt::print("{}", format_table(*chosen, report));
+}
+
+}  // namespace cotouch

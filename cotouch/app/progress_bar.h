@@ -1,0 +1,38 @@
+// A progress bar with the time left, and Ctrl-C turned into Cancelled.
+#pragma once
+
+#include <cotouch/base/progress.h>
+
+#include <cstdint>
+#include <string>
+
+namespace cotouch {
+
+// Draws on standard error: one line that renews itself on a terminal, one line per stage elsewhere.
+class ProgressBar final : public Progress {
+ public:
+  // `quiet` draws nothing; Ctrl-C still works.
+  explicit ProgressBar(bool quiet = false);
+  ~ProgressBar() override;
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void update(std::string_view stage, double fraction) override;
+  // Wipes the line, for other output to follow.
+  void clear();
+
+ private:
+  void draw(double fraction, std::int64_t now_ns);
+
+  bool quiet_, terminal_;
+  bool drawn_ = false;
+  std::string stage_;
+  std::int64_t stage_start_ns_ = 0;
+  std::int64_t last_draw_ns_ = 0;
+};
+
+// From the first call on, SIGINT and SIGTERM only set a flag. A second signal ends the process the hard way.
+void catch_interrupts();
+bool interrupted() noexcept;
+
+}  // namespace cotouch

@@ -1,0 +1,27 @@
+# Installs the built library into a folder of its own and builds and runs the examples against it, outside the tree.
+# Usage: cmake -DBUILD=<build folder> -DSOURCE=<repository> -DCOMPILER=<c++> -P installed_copy.cmake
+cmake_minimum_required(VERSION 3.25)
+set(work ${BUILD}/installed-copy)
+file(REMOVE_RECURSE ${work})
+file(COPY ${SOURCE}/examples DESTINATION ${work})
+
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGV " " command)
+    message(FATAL_ERROR "${command}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/prefix)
+run(${CMAKE_COMMAND} -S ${work}/examples -B ${work}/build -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${work}/prefix)
+run(${CMAKE_COMMAND} --build ${work}/build)
+run(${work}/build/hello_touch)
+if(NOT output MATCHES "force +[0-9.]+ N")
+  message(FATAL_ERROR "hello_touch printed no force:\n${output}")
+endif()
+message("${output}")
+# The installed command must find its way without the source tree.
+run(${work}/prefix/bin/cotouch --version)
