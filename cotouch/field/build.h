@@ -26,7 +26,8 @@ struct FieldReport {
 Field build_field(const TriangleMesh& mesh, const FieldSettings& settings, Progress& progress,
                   FieldReport* report = nullptr);
 
-// Samples `distance` (metres, negative inside, 1-Lipschitz) over a box that holds the part.
+// Samples `distance` (metres, negative inside, 1-Lipschitz) over a box that holds the part. `distance` is called from
+// several threads at once.
 Field build_field(const std::function<double(const Vec3d&)>& distance, const Box3d& part,
                   const FieldSettings& settings);
 

@@ -4,17 +4,20 @@
 // (the last layer repeated in the next brick, so a lookup touches one brick). Everywhere else the corners of the bricks
 // hold one value each, interpolated over the whole brick.
 //
-// What a lookup promises (d is the true distance, the interpolated value is written D):
-// - D is continuous everywhere, across brick borders, between fine and coarse, and across the box.
-// - Near the surface (|d| < `band()`), samples are exact up to rounding to 1/65536 of the stored range, so
-//   |D - d| <= sqrt(3)/2 h anywhere and far less where the surface is smooth.
-// - In coarse cells outside the part D <= d: a conservative bound, good for culling, never a false contact.
+// What a lookup promises (d is the true distance, the interpolated value is written D, everything trilinear):
+// - D is continuous everywhere: across brick borders, between fine and coarse, and across the box.
+// - Every point with |d| < band() lies in a fine brick. Where |d| < band() - sqrt(3) h the samples around the point are
+//   exact up to rounding to one `quantum`, so |D - d| <= sqrt(3)/2 h there and far less where the surface is smooth.
+// - |D| >= band() in coarse bricks, with the sign of d: the surface never passes through one.
+// - In coarse bricks outside the part D <= d: a conservative bound, good for culling, never a false contact.
 // - Outside the box D = (distance to the box) + (smallest value on the box), which is <= d (proof: Figure 5 of the
-// paper).
+//   paper).
+// - A point that is not a number has the value of the box's surface: no lookup ever reads outside the arrays.
 #pragma once
 
 #include <cotouch/base/vec.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -34,7 +37,7 @@ struct FieldData {
   float quantum = 0;          // metres per unit of a stored sample
   float band = 0;             // every point closer than this to the surface lies in a fine brick, metres
   float boundary = 0;         // smallest value on the box's surface, metres
-  float lipschitz = 0;        // bound on |grad D| in unmodified fine cells (see free_radius)
+  float lipschitz = 1;        // bound on |grad D| where it matters for contact (see free_radius)
   std::span<const std::uint32_t> brick_index;  // bricks.x * bricks.y * bricks.z, x fastest
   std::span<const std::int16_t> samples;       // k_brick_samples each, x fastest
   std::span<const float> coarse;               // (bricks.x + 1) * (bricks.y + 1) * (bricks.z + 1), x fastest, metres
@@ -53,9 +56,15 @@ class Field {
   // Central difference over one cell: smooth enough for normals (the exact gradient jumps at cell borders).
   Vec3f gradient(const Vec3f& point) const noexcept;
 
-  // The radius of a ball around a point with value `distance` in which no point has a negative value. This is what
-  // makes culling and temporal coherence exact for the interpolated field, not only for the true distance.
-  float free_radius(float distance) const noexcept;
+  // The radius of a ball around a point with value `distance` in which no point has a negative value; not positive
+  // where there is no such ball. This is what makes culling and temporal coherence exact for the interpolated field,
+  // not only for the true distance. The proof is in field.cpp.
+  float free_radius(float distance) const noexcept {
+    const float far = distance - far_loss_;
+    const float near = (distance - rounding_) * inverse_lipschitz_;
+    const float near_capped = near < near_limit_ ? near : near_limit_;
+    return far > near_capped ? far : near_capped;
+  }
 
   Vec3f to_cells(const Vec3f& point) const noexcept { return (point - data_.origin) * inverse_spacing_; }
   float spacing() const noexcept { return data_.spacing; }
@@ -65,9 +74,39 @@ class Field {
   const FieldData& data() const noexcept { return data_; }
 
  private:
+  float coarse_value(const Vec3f& cell, const Vec3<std::int32_t>& brick) const noexcept;
+  float outside_value(const Vec3f& cell) const noexcept;
+
   FieldData data_;
   float inverse_spacing_ = 0;
+  Vec3f cells_;  // along each axis
+  float far_loss_ = 0, near_limit_ = 0, rounding_ = 0, inverse_lipschitz_ = 0;
   std::shared_ptr<const void> keep_alive_;
 };
+
+inline float Field::distance_in_cells(const Vec3f& cell) const noexcept {
+  // One branch for six comparisons; a NaN fails it too.
+  const bool inside =
+      (cell.x >= 0) & (cell.y >= 0) & (cell.z >= 0) & (cell.x < cells_.x) & (cell.y < cells_.y) & (cell.z < cells_.z);
+  if (!inside) [[unlikely]]
+    return outside_value(cell);
+  const auto ix = static_cast<std::int32_t>(cell.x);
+  const auto iy = static_cast<std::int32_t>(cell.y);
+  const auto iz = static_cast<std::int32_t>(cell.z);
+  const Vec3<std::int32_t> brick{ix >> 3, iy >> 3, iz >> 3};
+  const std::uint32_t slot = data_.brick_index.data()[(brick.z * data_.bricks.y + brick.y) * data_.bricks.x + brick.x];
+  if (slot == FieldData::k_coarse) return coarse_value(cell, brick);
+  const float fx = cell.x - static_cast<float>(ix);
+  const float fy = cell.y - static_cast<float>(iy);
+  const float fz = cell.z - static_cast<float>(iz);
+  const std::int16_t* s = data_.samples.data() + std::size_t{slot} * FieldData::k_brick_samples +
+                          (((iz & 7) * FieldData::k_brick_side + (iy & 7)) * FieldData::k_brick_side + (ix & 7));
+  constexpr int dy = FieldData::k_brick_side, dz = FieldData::k_brick_side * FieldData::k_brick_side;
+  // Differences are taken in integers, where they are exact.
+  const auto along_x = [s, fx](int i) { return static_cast<float>(s[i]) + fx * static_cast<float>(s[i + 1] - s[i]); };
+  const float a = along_x(0), b = along_x(dy), c = along_x(dz), d = along_x(dy + dz);
+  const float low = a + fy * (b - a), high = c + fy * (d - c);
+  return (low + fz * (high - low)) * data_.quantum;
+}
 
 }  // namespace cotouch

@@ -1,0 +1,113 @@
+// Why free_radius is right.
+//
+// Let p have the value D > 0 and let q be the point nearest to p with D(q) = 0; no point closer to p than q is
+// negative, since D is continuous. Write r = |p - q|. Facts used: (1) Interpolating samples of a 1-Lipschitz d loses at
+// most sqrt(3)/2 h: with weights w_i at the corners c_i,
+//     sum w_i |p - c_i| <= sqrt(sum w_i |p - c_i|^2) = sqrt(sum over axes of t(1-t)) h <= sqrt(3)/2 h.
+//     Rounding the samples adds half a quantum, e = quantum / 2.
+// (2) The builder replaces samples of fine bricks only where they touch a coarse brick, so |d| >= band there; outside
+//     the part it replaces them by lower values that are still >= band. A cell with a replaced sample therefore has all
+//     its samples, and its D, of one sign: q lies in a fine cell with no replaced sample, and d(q) <= sqrt(3)/2 h + e.
+// (3) Everywhere with D > 0, D <= d + sqrt(3)/2 h + e: (1) in fine cells (replaced samples are lower still), and D <= d
+//     in coarse bricks and outside the box.
+// Far bound: r >= d(p) - d(q) >= D - sqrt(3) h - 2e.
+// Near bound: either r >= band - 1.5 sqrt(3) h - e, or every point x between p and q has
+//     d(x) <= d(q) + r < band - sqrt(3) h, which no point of a coarse brick or of a cell with a replaced sample has (a
+//     sample with d >= band is at most sqrt(3) h away). Then the segment runs through cells where |grad D| <=
+//     lipschitz, and r >= D / lipschitz. (D > 0 on the segment and D(x) <= d(x) + sqrt(3)/2 h + e < band - sqrt(3)/2 h
+//     + e, so only cells with a positive sample and a sample below band - sqrt(3)/2 h + e matter for `lipschitz`.)
+// Both hold, so the larger may be used. k_float_rounding pays for evaluating D and its argument in single precision:
+// a cell coordinate below 2048 is rounded by 2^-14 at most, the interpolation itself by far less.
+#include <cotouch/field/field.h>
+
+#include <cotouch/base/error.h>
+
+#include <cmath>
+#include <string>
+
+namespace cotouch {
+namespace {
+
+constexpr float k_float_rounding = 1e-3F;  // cells
+
+[[noreturn]] void refuse(const char* what) {
+  throw Error(std::string("The distance field is damaged (") + what + "); prepare the part again.");
+}
+
+void require(bool holds, const char* what) {
+  if (!holds) refuse(what);
+}
+
+}  // namespace
+
+Field::Field(const FieldData& data, std::shared_ptr<const void> keep_alive)
+    : data_(data), keep_alive_(std::move(keep_alive)) {
+  require(is_finite(data.origin), "its origin is not a number");
+  // The square of a length of the box must neither overflow nor vanish.
+  require(data.spacing > 1e-15F && data.spacing < 1e15F, "its spacing is not a length");
+  require(data.quantum > 0 && data.quantum <= data.spacing, "its quantum does not suit its spacing");
+  require(data.band > 0 && std::isfinite(data.band), "its band is not a length");
+  require(std::isfinite(data.boundary) && data.boundary > 0, "its box cuts through the part");
+  require(data.lipschitz >= 1 && std::isfinite(data.lipschitz), "its slope is not a number");
+  const auto& n = data.bricks;
+  // 256 bricks are 2048 cells: the largest that single-precision cell coordinates resolve well.
+  require(n.x >= 1 && n.y >= 1 && n.z >= 1 && n.x <= 256 && n.y <= 256 && n.z <= 256, "its size is impossible");
+  const auto count = [](std::int32_t x, std::int32_t y, std::int32_t z) {
+    return static_cast<std::size_t>(x) * static_cast<std::size_t>(y) * static_cast<std::size_t>(z);
+  };
+  require(data.brick_index.size() == count(n.x, n.y, n.z), "its bricks are incomplete");
+  require(data.coarse.size() == count(n.x + 1, n.y + 1, n.z + 1), "its coarse values are incomplete");
+  require(data.samples.size() % FieldData::k_brick_samples == 0, "its samples are incomplete");
+  const std::size_t slots = data.samples.size() / FieldData::k_brick_samples;
+  for (const std::uint32_t slot : data.brick_index)
+    require(slot == FieldData::k_coarse || slot < slots, "a brick points outside it");
+  for (const float value : data.coarse) require(std::isfinite(value), "a coarse value is not a number");
+
+  inverse_spacing_ = 1 / data.spacing;
+  cells_ = Vec3f(Vec3<std::int32_t>{n.x * 8, n.y * 8, n.z * 8});
+  const float h = data.spacing;
+  rounding_ = k_float_rounding * h;
+  far_loss_ = 1.7320509F * h + data.quantum + rounding_;
+  const float limit = data.band - 2.5980763F * h - data.quantum / 2 - rounding_;
+  near_limit_ = limit > 0 ? limit : 0;
+  inverse_lipschitz_ = 1 / data.lipschitz;
+}
+
+float Field::coarse_value(const Vec3f& cell, const Vec3<std::int32_t>& brick) const noexcept {
+  const float fx = cell.x * 0.125F - static_cast<float>(brick.x);
+  const float fy = cell.y * 0.125F - static_cast<float>(brick.y);
+  const float fz = cell.z * 0.125F - static_cast<float>(brick.z);
+  const std::ptrdiff_t dy = data_.bricks.x + 1, dz = dy * (data_.bricks.y + 1);
+  const float* s = data_.coarse.data() + brick.z * dz + brick.y * dy + brick.x;
+  const auto along_x = [s, fx](std::ptrdiff_t i) { return s[i] + fx * (s[i + 1] - s[i]); };
+  const float a = along_x(0), b = along_x(dy), c = along_x(dz), d = along_x(dy + dz);
+  const float low = a + fy * (b - a), high = c + fy * (d - c);
+  return low + fz * (high - low);
+}
+
+float Field::outside_value(const Vec3f& cell) const noexcept {
+  const auto beyond = [](float x, float size) { return x < 0 ? -x : x > size ? x - size : 0.0F; };
+  const Vec3f gap{beyond(cell.x, cells_.x), beyond(cell.y, cells_.y), beyond(cell.z, cells_.z)};
+  return norm(gap) * data_.spacing + data_.boundary;
+}
+
+Vec3f Field::gradient(const Vec3f& point) const noexcept {
+  const Vec3f c = to_cells(point);
+  const auto slope = [&](const Vec3f& half) {
+    return (distance_in_cells(c + half) - distance_in_cells(c - half)) * inverse_spacing_;
+  };
+  return {slope({0.5F, 0, 0}), slope({0, 0.5F, 0}), slope({0, 0, 0.5F})};
+}
+
+Box3f Field::box() const noexcept {
+  Box3f box;
+  box.low = data_.origin;
+  box.high = data_.origin + cells_ * data_.spacing;
+  return box;
+}
+
+std::size_t Field::memory_bytes() const noexcept {
+  return data_.brick_index.size_bytes() + data_.samples.size_bytes() + data_.coarse.size_bytes();
+}
+
+}  // namespace cotouch
