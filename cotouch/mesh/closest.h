@@ -1,0 +1,70 @@
+// The closest point of a triangle mesh, exactly.
+//
+// The answer is the minimum over all triangles of (squared distance as computed by closest_on_triangle, triangle
+// index), whatever the order of the search: the boxes only rule out triangles that cannot win, with room for rounding.
+// So it equals a search through all triangles bit for bit, and of two triangles at the same distance the lower index
+// wins.
+#pragma once
+
+#include <cotouch/mesh/mesh.h>
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace cotouch {
+
+struct ClosestHit {
+  static constexpr std::uint32_t k_none = 0xffffffff;
+
+  double distance_squared = std::numeric_limits<double>::infinity();  // square metres
+  Vec3d point;
+  // The point is weights . corners. A weight of exactly zero says the point lies on the opposite edge, two that it is a
+  // corner.
+  Vec3d weights;
+  std::uint32_t triangle = k_none;
+
+  explicit operator bool() const { return triangle != k_none; }
+};
+
+struct ClosestOnTriangle {
+  double distance_squared;
+  Vec3d point, weights;
+};
+
+// Works for triangles without area too: a needle is a segment, three equal corners are a point.
+ClosestOnTriangle closest_on_triangle(const Vec3d& p, const Vec3d& a, const Vec3d& b, const Vec3d& c) noexcept;
+
+class ClosestTriangle {
+ public:
+  ClosestTriangle() = default;
+  // Keeps what it needs; the mesh may go.
+  explicit ClosestTriangle(const TriangleMesh& mesh);
+
+  // The closest point no further than `upper_bound` metres; no triangle where there is none. The closer the bound, the
+  // quicker the answer: for a walk of queries, pass the last distance plus the length of the step.
+  // Safe to call from several threads at once.
+  ClosestHit closest(const Vec3d& p, double upper_bound = std::numeric_limits<double>::infinity()) const noexcept;
+
+  bool empty() const { return triangles_.empty(); }
+
+ private:
+  // Four children with their boxes side by side, so that one pass over two cache lines measures all four. The boxes are
+  // rounded outward to float.
+  struct alignas(64) Node {
+    float low[3][4];
+    float high[3][4];
+    std::uint32_t child[4];  // a node, or the first of `count` triangles
+    std::uint8_t count[4];   // zero: the child is a node
+  };
+  struct Corners {
+    Vec3d a, b, c;
+    std::uint32_t index;
+  };
+
+  std::vector<Node> nodes_;
+  std::vector<Corners> triangles_;  // in the order of the tree
+  double largest_ = 0;              // largest coordinate, for the room left for rounding
+};
+
+}  // namespace cotouch

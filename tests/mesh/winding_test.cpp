@@ -1,0 +1,91 @@
+#include <cotouch/base/random.h>
+#include <cotouch/mesh/shapes.h>
+#include <cotouch/mesh/winding.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace cotouch {
+namespace {
+
+double largest_error(const TriangleMesh& mesh, double far, int queries) {
+  const WindingNumber winding(mesh, far);
+  const Box3d box = mesh.bounds();
+  Random random(5);
+  double largest = 0;
+  for (int i = 0; i < queries; ++i) {
+    const Vec3d s = box.size() * 1.2;
+    const Vec3d p = box.center() + Vec3d{random.uniform(-0.5, 0.5) * s.x, random.uniform(-0.5, 0.5) * s.y,
+                                         random.uniform(-0.5, 0.5) * s.z};
+    largest = std::max(largest, std::fabs(winding.at(p) - exact_winding_number(mesh, p)));
+  }
+  return largest;
+}
+
+TEST(WindingNumber, ExactSumIsOneInsideAndZeroOutside) {
+  // Euler: the solid angles of a closed surface add up to a whole number of spheres, to rounding.
+  const TriangleMesh torus = make_torus(0.06, 0.02, 24, 12);
+  EXPECT_NEAR(exact_winding_number(torus, {0.06, 0, 0.01}), 1, 1e-13);
+  EXPECT_NEAR(exact_winding_number(torus, {0, 0, 0}), 0, 1e-13);
+  EXPECT_NEAR(exact_winding_number(torus, {1, 2, 3}), 0, 1e-13);
+  // Two copies wind twice, a flipped one winds backwards.
+  TriangleMesh twice = torus;
+  append(twice, torus);
+  EXPECT_NEAR(exact_winding_number(twice, {0.06, 0, 0.01}), 2, 1e-13);
+  TriangleMesh flipped = torus;
+  for (Triangle& t : flipped.triangles) std::swap(t[0], t[1]);
+  EXPECT_NEAR(exact_winding_number(flipped, {0.06, 0, 0.01}), -1, 1e-13);
+}
+
+TEST(WindingNumber, OfASquareIsTheSolidAngleOfACubesFace) {
+  // From the middle of a cube each face covers a sixth of the sphere, with the sign of the side it is seen from.
+  TriangleMesh square;
+  square.vertices = {{-1, -1, 1}, {1, -1, 1}, {1, 1, 1}, {-1, 1, 1}};
+  square.triangles = {{0, 1, 2}, {0, 2, 3}};
+  EXPECT_NEAR(WindingNumber(square).at({0, 0, 0}), 1.0 / 6, 1e-15);
+  EXPECT_NEAR(WindingNumber(square).at({0, 0, 2}), -1.0 / 6, 1e-15);
+}
+
+TEST(WindingNumber, WithNothingFarEqualsTheExactSum) {
+  // The product of complex numbers must count its turns right: many layers, both directions, points near and inside.
+  TriangleMesh mesh = make_sphere(0.05, 2);
+  for (int i = 0; i < 4; ++i) append(mesh, make_sphere(0.05 + 0.01 * i, 2));
+  EXPECT_LT(largest_error(mesh, 1e9, 300), 1e-12);
+  for (Triangle& t : mesh.triangles) std::swap(t[0], t[1]);
+  EXPECT_LT(largest_error(mesh, 1e9, 300), 1e-12);
+  for (std::size_t i = 0; i < mesh.triangles.size(); i += 3) std::swap(mesh.triangles[i][0], mesh.triangles[i][1]);
+  EXPECT_LT(largest_error(mesh, 1e9, 300), 1e-12);
+}
+
+TEST(WindingNumber, SeriesStaysCloseToTheExactSumAndImprovesWithDistance) {
+  // A closed surface, an open one (half its triangles missing) and a randomly flipped one, which is the worst case
+  // for the series.
+  Random random(6);
+  const TriangleMesh closed = make_torus(0.06, 0.02, 60, 30);
+  TriangleMesh open = closed;
+  open.triangles.resize(open.triangles.size() / 2);
+  TriangleMesh flipped = closed;
+  for (Triangle& t : flipped.triangles)
+    if (random.below(2) == 0) std::swap(t[0], t[1]);
+  for (const TriangleMesh& mesh : {closed, open, flipped}) {
+    const double coarse = largest_error(mesh, 2, 300), fine = largest_error(mesh, 4, 300);
+    // Inside and outside differ by one, so a hundredth never changes the side.
+    EXPECT_LT(coarse, 1e-2);
+    // The first term left out falls with the third power of the distance: an eighth, and some room for chance.
+    EXPECT_LT(fine, coarse / 6);
+  }
+}
+
+TEST(WindingNumber, OfNothingIsZeroAndOnTheSurfaceItIsFinite) {
+  EXPECT_EQ(WindingNumber(TriangleMesh{}).at({1, 2, 3}), 0);
+  const TriangleMesh box = make_box({1, 1, 1});
+  const WindingNumber winding(box);
+  EXPECT_TRUE(std::isfinite(winding.at(box.vertices[0])));
+  EXPECT_TRUE(std::isfinite(winding.at({0.5, 0, 0})));
+  EXPECT_NEAR(winding.at({0, 0, 0}), 1, 1e-14);
+}
+
+}  // namespace
+}  // namespace cotouch
