@@ -1,8 +1,20 @@
 // Static virtual coupling between the hand and the held object (paper 001, V; Wan & McNeely 2003).
 //
-// A spring pulls the simulated object towards the hand's pose: linear up to `max_force / linear_stiffness` minus a
-// smooth knee, then saturated; likewise for torque, with the rotation vector of (hand * object^-1) as the displacement,
-// so that large rotations are exact.
+// A spring pulls the simulated object towards the hand's pose. Its displacement is
+//   x     = hand.position - object.position           (metres, world axes)
+//   theta = log(R_hand R_object^T), |theta| <= pi     (rotation vector, world axes)
+// and its pull is m(|x|) along x and, with constants of its own, m(|theta|) along theta:
+//   m(r) = k r                          up to three quarters of the maximum M,
+//   then a parabola that meets the line with slope k and M with slope 0 at r = 5/4 M/k,
+//   then M.
+// Both pulls are gradients of a potential of |x| and |theta|, so the coupling itself stores energy and makes none.
+// The force lies along the line between the two positions, so its torque about either is the same: the wrench on the
+// hand, about the hand's position, is exactly the negative of the wrench on the object, about the object's position.
+//
+// Turning the object by a small dw changes theta by -J dw with the inverse right Jacobian of the rotation group
+//   J(theta) = 1 + [theta]x / 2 + (1 / t^2 - cot(t / 2) / (2 t)) [theta]x^2,   t = |theta|,
+// exact for every rotation below half a turn. At half a turn the shorter way round changes sides and the torque with
+// it; nothing but a blocked object gets there.
 #pragma once
 
 #include <cotouch/base/pose.h>
@@ -23,5 +35,8 @@ struct CouplingResult {
 };
 
 CouplingResult couple(const CouplingSettings& settings, const Pose& hand, const Pose& object) noexcept;
+
+// The energy stored in the coupling, joules.
+double coupling_energy(const CouplingSettings& settings, const Pose& hand, const Pose& object) noexcept;
 
 }  // namespace cotouch

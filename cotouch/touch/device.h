@@ -13,14 +13,21 @@ struct DeviceReading {
   std::uint32_t buttons = 0;
 };
 
+class ForceLimiter;
+
 class Device {
  public:
   virtual ~Device() = default;
   virtual std::string name() const = 0;
-  // Both are called from the touch thread at 1 kHz: no allocation, no lock, no exception.
-  // read returns false when the device is lost or its script has ended.
+  // Called from the touch thread at 1 kHz: no allocation, no lock, no exception.
+  // Returns false when the device is lost or its script has ended.
   virtual bool read(DeviceReading& reading) noexcept = 0;
-  // Wrench on the hand. Only a ForceLimiter calls this, so that nothing bypasses the limits.
+
+ protected:
+  // Wrench on the hand, torque about the handle's position. Out of reach for everyone but the limiter, so nothing
+  // bypasses the limits. Calls come one at a time, as a rule from the touch thread; while that thread is stalled, even
+  // inside read(), the zero of the watchdog comes from another.
+  friend class ForceLimiter;
   virtual void write(const Wrench& wrench) noexcept = 0;
 };
 

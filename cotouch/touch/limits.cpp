@@ -1,0 +1,59 @@
+#include <cotouch/touch/limits.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace cotouch {
+namespace {
+
+// The largest magnitude first: squaring 1e200 overflows, and a wrench may be anything.
+Vec3d cut(const Vec3d& v, double limit) {
+  const double largest = std::max({std::fabs(v.x), std::fabs(v.y), std::fabs(v.z)});
+  if (!(largest > 0) || !(limit > 0)) return {};
+  const Vec3d direction = v / largest;
+  const double length = norm(direction);  // in [1, sqrt(3)]
+  return largest * length > limit ? direction * (limit / length) : v;
+}
+
+Vec3d approach(const Vec3d& from, const Vec3d& to, double step) {
+  return from + cut(to - from, step);
+}
+
+}  // namespace
+
+ForceLimiter::ForceLimiter(Device& device, const LimitSettings& settings) noexcept
+    : device_(device), settings_(settings) {
+  release();
+}
+
+ForceLimiter::~ForceLimiter() {
+  while (!release()) std::this_thread::yield();
+}
+
+Wrench ForceLimiter::write(const Wrench& wanted) noexcept {
+  if (!try_enter()) return {};
+  Wrench target = wanted;
+  if (!is_finite(target.force) || !is_finite(target.torque)) {
+    refused_.fetch_add(1, std::memory_order_relaxed);
+    target = {};
+  }
+  ramp_ = settings_.ramp_seconds > 0 ? std::min(1.0, ramp_ + settings_.period / settings_.ramp_seconds) : 1.0;
+  target = {cut(target.force, settings_.max_force) * ramp_, cut(target.torque, settings_.max_torque) * ramp_};
+  last_ = {approach(last_.force, target.force, settings_.force_rate * settings_.period),
+           approach(last_.torque, target.torque, settings_.torque_rate * settings_.period)};
+  device_.write(last_);
+  const Wrench written = last_;
+  leave();
+  return written;
+}
+
+bool ForceLimiter::release() noexcept {
+  if (!try_enter()) return false;
+  last_ = {};
+  ramp_ = 0;
+  device_.write(last_);
+  leave();
+  return true;
+}
+
+}  // namespace cotouch

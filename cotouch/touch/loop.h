@@ -1,0 +1,111 @@
+// The 1 kHz loop: read the device, move the held object, write what the limits leave of the force.
+//
+// The touch thread waits on the monotonic clock at absolute times, asks for SCHED_FIFO and locked memory (and says what
+// it got), and meets other threads only through channels that never wait. A second thread watches it: when no cycle
+// has finished for `stall_seconds`, it takes the force away through the limiter. The force is also zero when the device
+// is lost, when the loop stops and before it starts, and after each of these it fades in again.
+//
+// The same cycle can be run without the clock (run_cycles), which is what experiments, replays and tests do.
+#pragma once
+
+#include <cotouch/base/channel.h>
+#include <cotouch/base/realtime.h>
+#include <cotouch/touch/device.h>
+#include <cotouch/touch/held_object.h>
+#include <cotouch/touch/histogram.h>
+#include <cotouch/touch/limits.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace cotouch {
+
+// One cycle as it is recorded: what the hand did and felt.
+struct TouchSample {
+  double time = 0;  // seconds since the first cycle, a whole number of periods
+  Pose hand;        // what the device said
+  Pose object;      // after the cycle's step
+  Wrench felt;      // on the hand about its position, as written to the device
+  std::uint32_t in_contact = 0;
+  std::uint32_t level = 0;
+  float deepest = 0;  // metres
+  std::uint32_t buttons = 0;
+
+  friend bool operator==(const TouchSample&, const TouchSample&) = default;
+};
+
+enum class TouchState : std::uint8_t { idle, touching, device_lost, stopped };
+
+// The loop as others see it: the newest sample and how the loop is doing.
+struct TouchFrame {
+  TouchSample sample;
+  TouchState state = TouchState::idle;
+  Wrench wanted;  // before the limits
+  ContactStats contact;
+  HeldObjectFaults faults;
+  std::uint64_t cycle = 0;            // cycles done
+  std::uint64_t missed = 0;           // periods that passed without a cycle
+  std::uint64_t stalls = 0;           // times the watchdog took the force away
+  std::uint64_t samples_dropped = 0;  // not recorded because the queue was full
+  std::int64_t cycle_ns = 0;          // time the last cycle took
+};
+
+struct TouchLoopSettings {
+  LimitSettings limits;
+  bool wait_for_device = false;  // a lost device may come back; otherwise losing it ends the loop
+  double stall_seconds = 0.02;
+  std::size_t queued_samples = 4096;  // about four seconds until a reader must have come by; 0 records nothing
+};
+
+class TouchLoop {
+ public:
+  // Device and object must outlive the loop, and nobody else may step the object while it runs.
+  TouchLoop(Device& device, HeldObject& object, const TouchLoopSettings& settings);
+  ~TouchLoop();
+  TouchLoop(const TouchLoop&) = delete;
+  TouchLoop& operator=(const TouchLoop&) = delete;
+
+  // Starts the thread and returns once it runs, with what the operating system granted.
+  RealtimeStatus start();
+  // Ends the thread and leaves the device at zero force. Does nothing when it does not run.
+  void stop();
+  // False before start and after the loop ended by itself or by stop().
+  bool running() const noexcept { return running_.load(std::memory_order_acquire); }
+
+  // Up to `count` cycles in this thread without waiting for the clock. Returns how many were done before the device
+  // was lost. The force stays on between calls; stop() takes it away.
+  std::uint64_t run_cycles(std::uint64_t count) noexcept;
+
+  // For one reading thread each.
+  const TouchFrame& frame() noexcept { return frames_.read(); }
+  bool next_sample(TouchSample& sample) noexcept { return samples_.pop(sample); }
+  // For any thread.
+  const CycleHistogram& cycle_times() const noexcept { return cycle_times_; }
+
+ private:
+  bool cycle(std::uint64_t missed) noexcept;
+  void touch(std::stop_token stop);
+  void watch(std::stop_token stop);
+
+  Device& device_;
+  HeldObject& object_;
+  TouchLoopSettings settings_;
+  ForceLimiter limiter_;
+  TouchFrame now_;  // the touch thread's
+  LatestValue<TouchFrame> frames_;
+  BoundedQueue<TouchSample> samples_;
+  CycleHistogram cycle_times_;
+  std::atomic<bool> running_{false};
+  std::atomic<std::int64_t> last_cycle_ns_{0};
+  std::atomic<std::uint64_t> stalls_{0};
+  // Start-up only: the touch thread tells start() what it was granted.
+  std::mutex start_mutex_;
+  std::condition_variable started_;
+  bool has_started_ = false;
+  RealtimeStatus granted_;
+  std::jthread touch_thread_, watch_thread_;
+};
+
+}  // namespace cotouch

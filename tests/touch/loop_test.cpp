@@ -1,0 +1,189 @@
+#include <cotouch/touch/loop.h>
+
+#include "fixtures.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+
+namespace cotouch {
+namespace {
+
+using testing::HalfspaceContact;
+using testing::ProbeDevice;
+
+// Waits until `holds`, for as long as the slowest machine may need; the answer says whether it came true.
+template <class Condition>
+bool eventually(Condition holds) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+// A hand pressed 4 mm into a stiff floor.
+struct Pressed {
+  HalfspaceContact contact{1e5};
+  HeldObject object{contact, testing::shell_in_hand(), {}};
+  ProbeDevice device;
+  Pressed() {
+    device.on_read = [](DeviceReading& reading) {
+      reading.pose = {{0, 0, -4e-3}, {}};
+      return true;
+    };
+  }
+};
+
+TEST(TouchLoop, RendersAndPublishesWhileItRunsAndIsSilentAfterwards) {
+  Pressed pressed;
+  TouchLoop loop(pressed.device, pressed.object, {});
+  EXPECT_FALSE(loop.running());
+  const RealtimeStatus status = loop.start();
+  EXPECT_EQ(status.notes.empty(), status.fifo_priority && status.locked_memory);
+  ASSERT_TRUE(eventually([&] { return pressed.device.force.load() > 3.9; }));
+  ASSERT_TRUE(eventually([&] { return loop.frame().contact.in_contact == 1; }));
+  EXPECT_EQ(loop.frame().state, TouchState::touching);
+  loop.stop();
+  EXPECT_FALSE(loop.running());
+  EXPECT_EQ(pressed.device.force.load(), 0);
+  EXPECT_EQ(loop.frame().state, TouchState::stopped);
+  EXPECT_EQ(loop.frame().sample.felt, Wrench{});
+  EXPECT_EQ(loop.cycle_times().count(), loop.frame().cycle);
+  EXPECT_LE(loop.cycle_times().quantile(0.5), loop.cycle_times().quantile(0.99));
+}
+
+TEST(TouchLoop, CanBeStartedAgain) {
+  Pressed pressed;
+  TouchLoop loop(pressed.device, pressed.object, {});
+  for (int round = 0; round < 2; ++round) {
+    loop.start();
+    ASSERT_TRUE(eventually([&] { return pressed.device.force.load() > 3; }));
+    loop.stop();
+    EXPECT_EQ(pressed.device.force.load(), 0);
+  }
+}
+
+TEST(TouchLoop, DestructionLeavesZeroForce) {
+  Pressed pressed;
+  {
+    TouchLoop loop(pressed.device, pressed.object, {});
+    loop.start();
+    ASSERT_TRUE(eventually([&] { return pressed.device.force.load() > 1; }));
+  }
+  EXPECT_EQ(pressed.device.force.load(), 0);
+}
+
+TEST(TouchLoop, AStalledCycleLosesItsForceAndFadesInAgain) {
+  Pressed pressed;
+  std::atomic<bool> hang{false}, hanging{false};
+  pressed.device.on_read = [&](DeviceReading& reading) {
+    reading.pose = {{0, 0, -4e-3}, {}};
+    while (hang.load()) {
+      hanging.store(true);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  };
+  TouchLoop loop(pressed.device, pressed.object, {});
+  loop.start();
+  ASSERT_TRUE(eventually([&] { return pressed.device.force.load() > 3.9; }));
+  hang.store(true);
+  ASSERT_TRUE(eventually([&] { return hanging.load(); }));
+  const bool silenced = eventually([&] { return pressed.device.force.load() == 0; });
+  hang.store(false);  // before any assertion, or the thread would never end
+  EXPECT_TRUE(silenced);
+  EXPECT_TRUE(eventually([&] { return pressed.device.force.load() > 3.9; }));
+  EXPECT_TRUE(eventually([&] { return loop.frame().stalls >= 1; }));
+}
+
+TEST(TouchLoop, ALostDeviceIsSilencedAndEndsTheLoopOrIsAwaited) {
+  for (const bool wait : {false, true}) {
+    Pressed pressed;
+    std::atomic<bool> present{true};
+    pressed.device.on_read = [&](DeviceReading& reading) {
+      reading.pose = {{0, 0, -4e-3}, {}};
+      return present.load();
+    };
+    TouchLoopSettings settings;
+    settings.wait_for_device = wait;
+    TouchLoop loop(pressed.device, pressed.object, settings);
+    loop.start();
+    ASSERT_TRUE(eventually([&] { return pressed.device.force.load() > 1; }));
+    present.store(false);
+    EXPECT_TRUE(eventually([&] { return pressed.device.force.load() == 0; }));
+    EXPECT_TRUE(eventually([&] { return loop.frame().state == TouchState::device_lost; }));
+    if (wait) {
+      EXPECT_TRUE(loop.running());
+      present.store(true);
+      EXPECT_TRUE(eventually([&] { return pressed.device.force.load() > 1; }));
+    } else {
+      EXPECT_TRUE(eventually([&] { return !loop.running(); }));
+      EXPECT_EQ(pressed.device.force.load(), 0);
+    }
+  }
+}
+
+TEST(TouchLoop, WithoutTheClockEveryRunGivesTheSameBits) {
+  std::vector<TouchSample> runs[2];
+  for (auto& run : runs) {
+    Pressed pressed;
+    double z = 1e-3;
+    pressed.device.on_read = [&](DeviceReading& reading) {
+      reading.pose = {{0, 0, z -= 1e-5}, quat_from_rotation_vector({z, 2 * z, 0})};
+      return z > -3e-3;
+    };
+    TouchLoop loop(pressed.device, pressed.object, {});
+    EXPECT_EQ(loop.run_cycles(10000), 399U);
+    TouchSample sample;
+    while (loop.next_sample(sample)) run.push_back(sample);
+    loop.stop();
+    EXPECT_EQ(pressed.device.force.load(), 0);
+  }
+  EXPECT_EQ(runs[0].size(), 399U);
+  EXPECT_TRUE(runs[0] == runs[1]);
+}
+
+TEST(TouchLoop, AFullQueueDropsSamplesAndSaysSo) {
+  Pressed pressed;
+  TouchLoopSettings settings;
+  settings.queued_samples = 16;
+  TouchLoop loop(pressed.device, pressed.object, settings);
+  loop.run_cycles(100);
+  EXPECT_EQ(loop.frame().samples_dropped, 84U);
+}
+
+TEST(TouchLoop, CycleNeitherAllocatesNorLocks) {
+  Pressed pressed;
+  TouchLoop loop(pressed.device, pressed.object, {});
+  const std::uint64_t before = RealtimeSection::breaches();
+  loop.run_cycles(500);
+  loop.start();
+  EXPECT_TRUE(eventually([&] { return loop.frame().cycle > 600; }));
+  loop.stop();
+  EXPECT_EQ(RealtimeSection::breaches(), before);
+#ifdef COTOUCH_RT_GUARD
+  // And the guard would have seen it.
+  {
+    const RealtimeSection section;
+    ::operator delete(::operator new(1));  // called by name: the compiler may not leave it out
+  }
+  EXPECT_GT(RealtimeSection::breaches(), before);
+#endif
+}
+
+TEST(CycleHistogram, QuantilesAreBucketEdgesAndTheLongestIsExact) {
+  CycleHistogram histogram;
+  EXPECT_EQ(histogram.quantile(0.5), 0);
+  for (int i = 1; i <= 100; ++i) histogram.add(i * 1000 - 500);  // 0.5, 1.5, ... 99.5 us
+  EXPECT_DOUBLE_EQ(histogram.quantile(0.5), 50e-6);
+  EXPECT_DOUBLE_EQ(histogram.quantile(0.99), 99e-6);
+  histogram.add(7'000'123);
+  EXPECT_DOUBLE_EQ(histogram.longest(), 7'000'123e-9);
+  EXPECT_DOUBLE_EQ(histogram.quantile(1), 7'000'123e-9);
+}
+
+}  // namespace
+}  // namespace cotouch
