@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace cotouch {
 namespace {
@@ -15,6 +16,24 @@ float round_down(double x) {
 }
 float round_up(double x) {
   return -round_down(-x);
+}
+
+// Four numbers side by side, in a register where the machine has them; each lane is plain float arithmetic.
+using Four = float __attribute__((vector_size(16)));
+
+Four all(double value) {
+  const float f = static_cast<float>(value);
+  return Four{f, f, f, f};
+}
+
+// How far x lies outside [low, high], lane by lane.
+Four outside(const Four& x, const float* low, const float* high) {
+  Four l, h;
+  std::memcpy(&l, low, sizeof l);
+  std::memcpy(&h, high, sizeof h);
+  const Four below = l - x, above = x - h, zero{};
+  const Four larger = below > above ? below : above;
+  return larger > zero ? larger : zero;
 }
 
 // The closest point of segment ab, as the weight of b.
@@ -87,10 +106,9 @@ ClosestTriangle::ClosestTriangle(const TriangleMesh& mesh) {
   for (const std::uint32_t index : tree.order) {
     const auto [a, b, c] = mesh.corners(index);
     triangles_.push_back({a, b, c, index});
-    for (const Vec3d& corner : {a, b, c})
-      for (std::size_t axis = 0; axis < 3; ++axis) largest_ = std::max(largest_, std::fabs(corner[axis]));
   }
   if (tree.nodes.empty()) return;
+  center_ = tree.nodes[0].box.center();
 
   // Two levels of the binary tree become one node here. `pending` holds binary nodes whose node is already numbered.
   std::vector<std::uint32_t> pending{0};
@@ -115,8 +133,8 @@ ClosestTriangle::ClosestTriangle(const TriangleMesh& mesh) {
       const bool used = i < count;
       for (std::size_t axis = 0; axis < 3; ++axis) {
         // An unused place is infinitely far away.
-        node.low[axis][i] = used ? round_down(tree.nodes[children[i]].box.low[axis]) : INFINITY;
-        node.high[axis][i] = used ? round_up(tree.nodes[children[i]].box.high[axis]) : INFINITY;
+        node.low[axis][i] = used ? round_down(tree.nodes[children[i]].box.low[axis] - center_[axis]) : INFINITY;
+        node.high[axis][i] = used ? round_up(tree.nodes[children[i]].box.high[axis] - center_[axis]) : INFINITY;
       }
       if (!used) continue;
       const TriangleTree::Node& child = tree.nodes[children[i]];
@@ -138,19 +156,22 @@ ClosestHit ClosestTriangle::closest(const Vec3d& p, double upper_bound) const no
   if (nodes_.empty() || !(upper_bound >= 0)) return best;
   best.distance_squared = upper_bound * upper_bound;
 
-  // A box rules out its triangles only when it is further away than the best by more than rounding can explain. With
-  // coordinates up to s a computed distance is wrong by e = 1e-14 s at most, and for any distance d,
-  // (d + e)^2 <= (1 + 1e-6) d^2 + 1e6 e^2 and a little.
-  const double scale = std::max({largest_, std::fabs(p.x), std::fabs(p.y), std::fabs(p.z)});
-  const double slack = 4e-22 * scale * scale;
-  // Kept below infinity, which is where unused places of a node are.
+  // Boxes are measured in float, four at a time, from the query rounded to float. A box rules out its triangles only
+  // when it is further away than the best by more than rounding can explain: with coordinates up to s the measured
+  // distance d is wrong by less than e = 2^-22 s, and (d + e)^2 <= (1 + 1e-3) d^2 + 1001 e^2. Kept below infinity,
+  // which is where the unused places of a node are.
+  const Vec3d from_center = p - center_;
+  const double s = std::max({std::fabs(from_center.x), std::fabs(from_center.y), std::fabs(from_center.z)});
+  const double slack = 1001 * 0x1p-44 * s * s;
   const auto limit = [&] {
-    return std::min(best.distance_squared * (1 + 4e-6) + slack, std::numeric_limits<double>::max());
+    const double with_room = best.distance_squared * (1 + 1.1e-3) + slack;
+    return static_cast<float>(std::min(with_room, static_cast<double>(std::numeric_limits<float>::max())));
   };
-  double limit_now = limit();
+  float limit_now = limit();
+  const Four x = all(from_center.x), y = all(from_center.y), z = all(from_center.z);
 
   struct Entry {
-    double distance_squared;
+    float distance_squared;
     std::uint32_t child;
     std::uint32_t count;
   };
@@ -173,20 +194,13 @@ ClosestHit ClosestTriangle::closest(const Vec3d& p, double upper_bound) const no
       continue;
     }
     const Node& node = nodes_[entry.child];
-    double d[4];
-    for (std::size_t i = 0; i < 4; ++i) {
-      double sum = 0;
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        const double below = static_cast<double>(node.low[axis][i]) - p[axis];
-        const double above = p[axis] - static_cast<double>(node.high[axis][i]);
-        const double outside = std::max(std::max(below, above), 0.0);
-        sum += outside * outside;
-      }
-      d[i] = sum;
-    }
+    const Four dx = outside(x, node.low[0], node.high[0]);
+    const Four dy = outside(y, node.low[1], node.high[1]);
+    const Four dz = outside(z, node.low[2], node.high[2]);
+    const Four d = dx * dx + dy * dy + dz * dz;
     // The nearest child goes on top.
     const std::size_t floor = size;
-    for (std::size_t i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; ++i) {
       if (!(d[i] <= limit_now)) continue;
       std::size_t at = size++;
       for (; at > floor && stack[at - 1].distance_squared < d[i]; --at) stack[at] = stack[at - 1];

@@ -50,7 +50,7 @@ class ClosestTriangle {
 
  private:
   // Four children with their boxes side by side, so that one pass over two cache lines measures all four. The boxes are
-  // rounded outward to float.
+  // relative to the mesh's center and rounded outward to float.
   struct alignas(64) Node {
     float low[3][4];
     float high[3][4];
@@ -64,7 +64,7 @@ class ClosestTriangle {
 
   std::vector<Node> nodes_;
   std::vector<Corners> triangles_;  // in the order of the tree
-  double largest_ = 0;              // largest coordinate, for the room left for rounding
+  Vec3d center_;                    // what the boxes are relative to
 };
 
 }  // namespace cotouch
