@@ -1,0 +1,354 @@
+#include <cotouch/contact/nested.h>
+
+#include <cotouch/base/error.h>
+#include <cotouch/contact/contact_sum.h>
+#include <cotouch/contact/motion_bound.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace cotouch {
+namespace {
+
+constexpr std::uint32_t k_block = 256;  // points looked up together; their buffers stay in the first-level cache
+constexpr std::uint64_t k_skips_per_visit = 8;  // see WorkBudget
+constexpr double k_farthest = 1e8;              // cells; beyond, nothing can touch and a float has no fraction left
+
+// Shell frame to field cells: one affine map, computed in double and rounded once.
+struct CellMap {
+  float xx, xy, xz, yx, yy, yz, zx, zy, zz, x, y, z;
+
+  Vec3f operator()(const Vec3f& p) const noexcept {
+    return {xx * p.x + xy * p.y + xz * p.z + x, yx * p.x + yy * p.y + yz * p.z + y, zx * p.x + zy * p.y + zz * p.z + z};
+  }
+};
+
+}  // namespace
+
+struct NestedContact::Work {
+  // The nodes of one level above the deepest that are to be visited.
+  struct Queue {
+    std::vector<std::uint32_t> node;
+    std::vector<float> distance;  // a copy brings its point's, the others are looked up
+    std::uint32_t size = 0;
+  };
+
+  Shell shell;
+  Field field;
+  ContactSettings settings;
+  WorkBudget budget;
+  std::uint32_t last = 0;         // deepest level this engine may render
+  std::uint32_t rendered = 0;     // deepest level of the last evaluation
+  std::uint32_t leaf_expiry = 0;  // expiry[leaf_expiry + point] belongs to a point new on the last level
+  double inverse_ramp = 0;
+  double reach = 0;  // of the shell, in metres, with room for rounding
+  double largest_slack = 0;
+
+  MotionBound motion;
+  std::vector<double> expiry;  // per node, per new point on the last level: clock until which its ball is surely free
+
+  CellMap map;
+  float margin = 0;  // metres by which rounding may bring two points closer than their balls say
+  double now = 0;    // clock of this evaluation
+
+  Queue queue, next;
+  std::vector<std::uint32_t> points;  // looked up, all levels one after another
+  std::vector<std::uint32_t> slot;    // where in `queue` the point of the same index stands; not for the last level
+  std::uint32_t point_count = 0;      // of `points`, completed levels and the one being visited
+  std::uint32_t next_points = 0;      // end of `points` for the level being queued
+  std::uint64_t next_skipped = 0;
+  std::vector<ContactPoint> contacts;
+  std::uint32_t contact_count = 0;
+
+  Work(const Shell& shell_in, const Field& field_in, const ContactSettings& settings_in, const WorkBudget& budget_in,
+       std::uint32_t deepest_level);
+
+  bool place(const Pose& relative) noexcept;
+  template <bool coherent>
+  void traverse(ContactStats& stats) noexcept;
+  template <bool coherent>
+  void queue_roots() noexcept;
+  template <bool coherent>
+  void look_up(std::uint32_t begin, bool is_last) noexcept;
+  template <bool coherent>
+  bool queue_children(std::uint32_t level, std::uint64_t room) noexcept;
+  void sum(const Pose& shell_pose, const Pose& field_pose, Moving moving, ContactResult& result) const noexcept;
+  void forget() noexcept;
+
+  // How much room a node's ball has left, in metres; positive: nothing in it can touch.
+  float slack(float distance, float radius) const noexcept { return field.free_radius(distance) - radius - margin; }
+  double expiry_of(float slack_now) const noexcept {
+    return motion.expiry(std::min(static_cast<double>(slack_now), largest_slack));
+  }
+};
+
+NestedContact::Work::Work(const Shell& shell_in, const Field& field_in, const ContactSettings& settings_in,
+                          const WorkBudget& budget_in, std::uint32_t deepest_level)
+    : shell(shell_in), field(field_in), settings(settings_in), budget(budget_in) {
+  if (shell.data().level_begin.size() < 2 || shell.point_count() == 0)
+    throw Error("The part that should touch has no pointshell; prepare it again.");
+  if (field.data().brick_index.empty()) throw Error("The part to be touched has no distance field; prepare it again.");
+  if (!(settings.stiffness > 0 && std::isfinite(settings.stiffness)))
+    throw Error("The contact stiffness must be a positive number of newtons per metre.");
+  if (!(settings.scaling_threshold > 0)) throw Error("The scaling threshold must be a positive number of points.");
+  if (!(settings.count_ramp >= 0 && std::isfinite(settings.count_ramp)))
+    throw Error("The count ramp must be a depth in metres, or 0 to choose one.");
+
+  last = std::min(deepest_level, shell.levels() - 1);
+  const double spacing = static_cast<double>(field.spacing());
+  inverse_ramp = 1 / (settings.count_ramp > 0 ? settings.count_ramp : spacing * 0.05);
+  reach = static_cast<double>(shell.reach());
+
+  Box3f bounds;
+  for (const Vec3f& p : shell.data().positions) bounds.add(p);
+  const Vec3d center(bounds.center());
+  double radius_squared = 0;
+  for (const Vec3f& p : shell.data().positions)
+    radius_squared = std::max(radius_squared, norm_squared(Vec3d(p) - center));
+  const double radius = std::sqrt(radius_squared);
+  motion = MotionBound(center, radius);
+  largest_slack = 4 * (radius + norm(Vec3d(field.box().size())));
+
+  const std::uint32_t all_points = shell.points_to_level(last);
+  const std::uint32_t inner_points = last > 0 ? shell.points_to_level(last - 1) : 0;
+  leaf_expiry = shell.data().level_begin[last] - inner_points;
+  expiry.assign(leaf_expiry + all_points, 0.0);
+  // One entry more than can be kept: a candidate is written first and kept by moving the end.
+  for (Queue* q : {&queue, &next}) {
+    q->node.resize(inner_points + 1);
+    q->distance.resize(inner_points + 1);
+  }
+  points.resize(all_points + 1);
+  slot.resize(inner_points + 1);
+  contacts.resize(shell.point_count() + 1);
+}
+
+// Prepares the map and the margin for a pose of the shell in the field's frame; false where nothing could touch.
+bool NestedContact::Work::place(const Pose& relative) noexcept {
+  if (!is_finite(relative)) return false;
+  const double spacing = static_cast<double>(field.spacing());
+  const Mat3 m = rotation_matrix(relative.rotation) * (1 / spacing);
+  const Vec3d t = (relative.position - Vec3d(field.data().origin)) / spacing;
+  const double size = std::max({std::fabs(t.x), std::fabs(t.y), std::fabs(t.z)});
+  if (!(size + reach / spacing < k_farthest)) return false;
+  const auto f = [](double v) { return static_cast<float>(v); };
+  map = {f(m(0, 0)), f(m(0, 1)), f(m(0, 2)), f(m(1, 0)), f(m(1, 1)), f(m(1, 2)),
+         f(m(2, 0)), f(m(2, 1)), f(m(2, 2)), f(t.x),     f(t.y),     f(t.z)};
+  // A coordinate is a sum of four terms, the first three together at most sqrt(3) reach / h, with about ten roundings
+  // of 2^-24 each: the place of one point is off by less than 2^-19 (2 reach / h + |t|) cells, two by twice that.
+  margin = f((2 * reach + size * spacing) * 0x1p-18);
+  return true;
+}
+
+// Queues level 0.
+template <bool coherent>
+void NestedContact::Work::queue_roots() noexcept {
+  const std::uint32_t roots = shell.points_to_level(0);
+  const bool is_last = last == 0;
+  std::uint32_t n = 0;
+  for (std::uint32_t i = 0; i < roots; ++i) {
+    points[n] = i;
+    if (!is_last) {
+      next.node[n] = i;
+      slot[n] = n;
+    }
+    n += !coherent || now >= expiry[i] ? 1U : 0U;
+  }
+  next.size = is_last ? 0 : n;
+  next_points = n;
+  next_skipped = roots - n;
+}
+
+// Looks up points[begin .. point_count): the level's new points.
+template <bool coherent>
+void NestedContact::Work::look_up(std::uint32_t begin, bool is_last) noexcept {
+  const Vec3f* const positions = shell.data().positions.data();
+  std::array<Vec3f, k_block> cell;
+  std::array<float, k_block> distance;
+  for (; begin < point_count; begin += k_block) {
+    const std::uint32_t count = std::min(k_block, point_count - begin);
+    const std::uint32_t* const point = &points[begin];
+    for (std::uint32_t i = 0; i < count; ++i) cell[i] = map(positions[point[i]]);
+    for (std::uint32_t i = 0; i < count; ++i) distance[i] = field.distance_in_cells(cell[i]);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      contacts[contact_count] = {point[i], distance[i]};
+      contact_count += distance[i] < 0 ? 1U : 0U;
+    }
+    if (!is_last) {
+      for (std::uint32_t i = 0; i < count; ++i) queue.distance[slot[begin + i]] = distance[i];
+    } else if (coherent) {
+      for (std::uint32_t i = 0; i < count; ++i) expiry[leaf_expiry + point[i]] = expiry_of(slack(distance[i], 0));
+    }
+  }
+}
+
+// Queues the children of the level's nodes that may touch. Stops, and returns false, once the next level is known to
+// need more than `room` (in skipped nodes).
+template <bool coherent>
+bool NestedContact::Work::queue_children(std::uint32_t level, std::uint64_t room) noexcept {
+  const ShellNode* const nodes = shell.data().nodes.data();
+  const bool to_last = level + 1 == last;
+  // A point new on the next level has as many points before it as there are nodes before its own that are no copies.
+  const std::uint32_t* const level_begin = shell.data().level_begin.data();
+  const std::uint32_t first_point = shell.points_to_level(level) - level_begin[level + 1] + level_begin[level];
+  std::uint32_t n = 0;
+  std::uint32_t p = point_count;
+  std::uint64_t skipped = 0;
+  std::array<std::uint32_t, k_block> open;
+
+  for (std::uint32_t begin = 0; begin < queue.size; begin += k_block) {
+    const std::uint32_t end = std::min(begin + k_block, queue.size);
+    std::uint32_t open_count = 0;
+    for (std::uint32_t i = begin; i < end; ++i) {
+      const std::uint32_t node = queue.node[i];
+      const float room_left = slack(queue.distance[i], nodes[node].radius);
+      if (coherent) expiry[node] = expiry_of(room_left);
+      open[open_count] = i;
+      open_count += room_left > 0 ? 0U : 1U;
+    }
+    for (std::uint32_t k = 0; k < open_count; ++k) {
+      const std::uint32_t node = queue.node[open[k]];
+      const std::uint32_t child = nodes[node].first_child;
+      const std::uint32_t child_end = nodes[node + 1].first_child;
+      std::uint32_t point = first_point + child - node;
+      const std::uint32_t before = to_last ? p : n;
+      if (to_last) {
+        // Copies on the last level have neither a force nor children of their own.
+        const std::uint32_t point_end = point + (child_end - child - 1);
+        for (; point < point_end; ++point) {
+          points[p] = point;
+          p += !coherent || now >= expiry[leaf_expiry + point] ? 1U : 0U;
+        }
+        skipped += child_end - child - 1 - (p - before);
+      } else {
+        next.node[n] = child;
+        next.distance[n] = queue.distance[open[k]];
+        n += !coherent || now >= expiry[child] ? 1U : 0U;
+        for (std::uint32_t c = child + 1; c < child_end; ++c, ++point) {
+          next.node[n] = c;
+          points[p] = point;
+          slot[p] = n;
+          const std::uint32_t keep = !coherent || now >= expiry[c] ? 1U : 0U;
+          n += keep;
+          p += keep;
+        }
+        skipped += child_end - child - (n - before);
+      }
+      if ((to_last ? p - point_count : n) * k_skips_per_visit + skipped >= room) return false;
+    }
+  }
+  next.size = n;
+  next_points = p;
+  next_skipped = skipped;
+  return true;
+}
+
+template <bool coherent>
+void NestedContact::Work::traverse(ContactStats& stats) noexcept {
+  queue_roots<coherent>();
+  for (std::uint32_t level = 0;; ++level) {
+    const std::uint32_t begin = point_count;
+    std::swap(queue, next);
+    point_count = next_points;
+    stats.level = level;
+    stats.visited += level == last ? point_count - begin : queue.size;
+    stats.skipped += static_cast<std::uint32_t>(next_skipped);
+    look_up<coherent>(begin, level == last);
+    if (level == last) break;
+    const std::uint64_t limit = (level + 1 <= rendered ? budget.warm : budget.cold) * k_skips_per_visit;
+    const std::uint64_t used = stats.visited * k_skips_per_visit + stats.skipped;
+    if (used >= limit || !queue_children<coherent>(level, limit - used)) break;
+  }
+  rendered = stats.level;
+}
+
+void NestedContact::Work::sum(const Pose& shell_pose, const Pose& field_pose, Moving moving,
+                              ContactResult& result) const noexcept {
+  const Vec3f* const positions = shell.data().positions.data();
+  const Vec3f* const normals = shell.data().inward_normals.data();
+  ContactSum total(inverse_ramp);
+  float lowest = 0;
+  for (std::uint32_t i = 0; i < contact_count; ++i) {
+    const ContactPoint& contact = contacts[i];
+    total.add(positions[contact.point], normals[contact.point], contact.distance);
+    lowest = std::min(lowest, contact.distance);
+  }
+  const double scale = total.count() > settings.scaling_threshold ? settings.scaling_threshold / total.count() : 1;
+  total.finish(shell_pose, field_pose, moving, settings.stiffness * scale, result);
+  result.stats.in_contact = contact_count;
+  result.stats.deepest = -lowest;
+}
+
+void NestedContact::Work::forget() noexcept {
+  // Farther than any slack reaches, so every one has run out; clearing them all would take longer than a cycle.
+  motion.restart(2 * largest_slack);
+  rendered = 0;
+}
+
+NestedContact::NestedContact(const Shell& shell, const Field& field, const ContactSettings& settings,
+                             const WorkBudget& budget, std::uint32_t deepest_level)
+    : work_(std::make_unique<Work>(shell, field, settings, budget, deepest_level)) {
+}
+
+NestedContact::~NestedContact() = default;
+
+void NestedContact::evaluate(const Pose& shell, const Pose& field, Moving moving, ContactResult& result) noexcept {
+  Work& w = *work_;
+  const Pose shell_pose{shell.position, normalized(shell.rotation)};
+  const Pose field_pose{field.position, normalized(field.rotation)};
+  const Pose relative = inverse(field_pose) * shell_pose;
+  result = {};
+  w.contact_count = 0;
+  w.point_count = 0;
+  if (!w.place(relative)) {
+    w.forget();
+    return;
+  }
+  if (w.settings.coherence) {
+    w.now = w.motion.advance(relative);
+    w.traverse<true>(result.stats);
+  } else {
+    w.traverse<false>(result.stats);
+  }
+  w.sum(shell_pose, field_pose, moving, result);
+}
+
+void NestedContact::evaluate_exhaustively(const Pose& shell, const Pose& field, Moving moving, std::uint32_t to_level,
+                                          ContactResult& result) noexcept {
+  Work& w = *work_;
+  const Pose shell_pose{shell.position, normalized(shell.rotation)};
+  const Pose field_pose{field.position, normalized(field.rotation)};
+  result = {};
+  w.contact_count = 0;
+  w.point_count = 0;
+  if (!w.place(inverse(field_pose) * shell_pose)) return;
+  result.stats.level = std::min(to_level, w.shell.levels() - 1);
+  const std::span<const Vec3f> positions = w.shell.data().positions;
+  const std::uint32_t count = w.shell.points_to_level(result.stats.level);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const float distance = w.field.distance_in_cells(w.map(positions[i]));
+    w.contacts[w.contact_count] = {i, distance};
+    w.contact_count += distance < 0 ? 1U : 0U;
+  }
+  result.stats.visited = count;
+  w.sum(shell_pose, field_pose, moving, result);
+}
+
+std::span<const ContactPoint> NestedContact::contacts() const noexcept {
+  return {work_->contacts.data(), work_->contact_count};
+}
+
+std::span<const std::uint32_t> NestedContact::visited_points() const noexcept {
+  return {work_->points.data(), work_->point_count};
+}
+
+void NestedContact::reset() noexcept {
+  work_->forget();
+}
+
+void NestedContact::set_budget(const WorkBudget& budget) noexcept {
+  work_->budget = budget;
+}
+
+}  // namespace cotouch
