@@ -48,6 +48,8 @@ struct NestedContact::Work {
   MotionBound motion;
   std::vector<double> expiry;  // per node, per new point on the last level: clock until which its ball is surely free
 
+  Pose shell_pose, field_pose;  // of this evaluation, in the world
+  Pose relative;                // the shell's in the field's frame
   CellMap map;
   float margin = 0;  // metres by which rounding may bring two points closer than their balls say
   double now = 0;    // clock of this evaluation
@@ -64,7 +66,7 @@ struct NestedContact::Work {
   Work(const Shell& shell_in, const Field& field_in, const ContactSettings& settings_in, const WorkBudget& budget_in,
        std::uint32_t deepest_level);
 
-  bool place(const Pose& relative) noexcept;
+  bool place(const Pose& shell_in_world, const Pose& field_in_world) noexcept;
   template <bool coherent>
   void traverse(ContactStats& stats) noexcept;
   template <bool coherent>
@@ -73,7 +75,7 @@ struct NestedContact::Work {
   void look_up(std::uint32_t begin, bool is_last) noexcept;
   template <bool coherent>
   bool queue_children(std::uint32_t level, std::uint64_t room) noexcept;
-  void sum(const Pose& shell_pose, const Pose& field_pose, Moving moving, ContactResult& result) const noexcept;
+  void sum(Moving moving, ContactResult& result) const noexcept;
   void forget() noexcept;
 
   // How much room a node's ball has left, in metres; positive: nothing in it can touch.
@@ -124,9 +126,14 @@ NestedContact::Work::Work(const Shell& shell_in, const Field& field_in, const Co
   contacts.resize(shell.point_count() + 1);
 }
 
-// Prepares the map and the margin for a pose of the shell in the field's frame; false where nothing could touch.
-bool NestedContact::Work::place(const Pose& relative) noexcept {
-  if (!is_finite(relative)) return false;
+// Prepares everything that depends on the poses; false where nothing could touch.
+bool NestedContact::Work::place(const Pose& shell_in_world, const Pose& field_in_world) noexcept {
+  contact_count = 0;
+  point_count = 0;
+  if (!is_finite(shell_in_world) || !is_finite(field_in_world)) return false;
+  shell_pose = {shell_in_world.position, normalized(shell_in_world.rotation)};
+  field_pose = {field_in_world.position, normalized(field_in_world.rotation)};
+  relative = inverse(field_pose) * shell_pose;
   const double spacing = static_cast<double>(field.spacing());
   const Mat3 m = rotation_matrix(relative.rotation) * (1 / spacing);
   const Vec3d t = (relative.position - Vec3d(field.data().origin)) / spacing;
@@ -263,8 +270,7 @@ void NestedContact::Work::traverse(ContactStats& stats) noexcept {
   rendered = stats.level;
 }
 
-void NestedContact::Work::sum(const Pose& shell_pose, const Pose& field_pose, Moving moving,
-                              ContactResult& result) const noexcept {
+void NestedContact::Work::sum(Moving moving, ContactResult& result) const noexcept {
   const Vec3f* const positions = shell.data().positions.data();
   const Vec3f* const normals = shell.data().inward_normals.data();
   ContactSum total(inverse_ramp);
@@ -295,34 +301,25 @@ NestedContact::~NestedContact() = default;
 
 void NestedContact::evaluate(const Pose& shell, const Pose& field, Moving moving, ContactResult& result) noexcept {
   Work& w = *work_;
-  const Pose shell_pose{shell.position, normalized(shell.rotation)};
-  const Pose field_pose{field.position, normalized(field.rotation)};
-  const Pose relative = inverse(field_pose) * shell_pose;
   result = {};
-  w.contact_count = 0;
-  w.point_count = 0;
-  if (!w.place(relative)) {
+  if (!w.place(shell, field)) {
     w.forget();
     return;
   }
   if (w.settings.coherence) {
-    w.now = w.motion.advance(relative);
+    w.now = w.motion.advance(w.relative);
     w.traverse<true>(result.stats);
   } else {
     w.traverse<false>(result.stats);
   }
-  w.sum(shell_pose, field_pose, moving, result);
+  w.sum(moving, result);
 }
 
 void NestedContact::evaluate_exhaustively(const Pose& shell, const Pose& field, Moving moving, std::uint32_t to_level,
                                           ContactResult& result) noexcept {
   Work& w = *work_;
-  const Pose shell_pose{shell.position, normalized(shell.rotation)};
-  const Pose field_pose{field.position, normalized(field.rotation)};
   result = {};
-  w.contact_count = 0;
-  w.point_count = 0;
-  if (!w.place(inverse(field_pose) * shell_pose)) return;
+  if (!w.place(shell, field)) return;
   result.stats.level = std::min(to_level, w.shell.levels() - 1);
   const std::span<const Vec3f> positions = w.shell.data().positions;
   const std::uint32_t count = w.shell.points_to_level(result.stats.level);
@@ -332,7 +329,7 @@ void NestedContact::evaluate_exhaustively(const Pose& shell, const Pose& field, 
     w.contact_count += distance < 0 ? 1U : 0U;
   }
   result.stats.visited = count;
-  w.sum(shell_pose, field_pose, moving, result);
+  w.sum(moving, result);
 }
 
 std::span<const ContactPoint> NestedContact::contacts() const noexcept {

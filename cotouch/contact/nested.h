@@ -66,7 +66,7 @@ class NestedContact final : public ContactEngine {
 };
 
 // How many nodes fit in `microseconds` on this machine, measured on this pair in touching poses without coherence.
-// The slowest of several poses decides (each the median of repeated traversals) and a tenth is kept in reserve.
+// The slowest of several poses decides (each the median of repeated traversals) and a fifth is kept in reserve.
 WorkBudget calibrate_budget(const Shell& shell, const Field& field, double microseconds);
 
 }  // namespace cotouch

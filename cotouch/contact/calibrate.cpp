@@ -1,0 +1,80 @@
+#include <cotouch/base/error.h>
+#include <cotouch/base/random.h>
+#include <cotouch/base/realtime.h>
+#include <cotouch/contact/nested.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace cotouch {
+namespace {
+
+constexpr double k_reserve = 0.2;  // share of the time kept for what a calibration cannot see (other work, cold caches)
+constexpr int k_directions = 6;
+constexpr int k_repeats = 9;
+
+struct Measured {
+  double nanoseconds;
+  double visited;
+};
+
+// The median of repeated traversals, the first left out: a running loop finds its data in the caches too.
+Measured measure(NestedContact& engine, const Pose& shell) {
+  ContactResult result;
+  engine.evaluate(shell, {}, Moving::shell, result);
+  std::array<std::int64_t, k_repeats> times;
+  for (std::int64_t& time : times) {
+    const std::int64_t start = monotonic_ns();
+    engine.evaluate(shell, {}, Moving::shell, result);
+    time = monotonic_ns() - start;
+  }
+  std::sort(times.begin(), times.end());
+  return {static_cast<double>(times[k_repeats / 2]), static_cast<double>(result.stats.visited)};
+}
+
+}  // namespace
+
+WorkBudget calibrate_budget(const Shell& shell, const Field& field, double microseconds) {
+  if (!(microseconds > 0)) throw Error("The time budget must be a positive number of microseconds.");
+  NestedContact engine(shell, field, {.coherence = false});
+  Box3d bounds;
+  for (const Vec3f& p : shell.data().positions) bounds.add(Vec3d(p));
+  const Box3f box = field.box();
+  const Vec3d field_center = Vec3d(box.low + box.high) * 0.5;
+  const double apart = norm(Vec3d(box.size())) + norm(bounds.size());
+  const double cell = static_cast<double>(field.spacing());
+
+  Random random(1);
+  std::vector<Measured> measured;
+  for (int i = 0; i < k_directions; ++i) {
+    const Vec3d direction = random.direction();
+    const Quat turn = quat_from_rotation_vector(random.direction() * random.uniform(0, 3));
+    const auto at = [&](double distance) {
+      return Pose{field_center + direction * distance - rotate(turn, bounds.center()), turn};
+    };
+    // Bisection: where the part, pushed towards the middle of the other, begins to touch.
+    double touching = 0, free = apart;
+    while (free - touching > cell / 4) {
+      const double middle = (touching + free) / 2;
+      ContactResult result;
+      engine.evaluate(at(middle), {}, Moving::shell, result);
+      (result.stats.in_contact > 0 ? touching : free) = middle;
+    }
+    for (const double depth : {cell, 3 * cell, touching / 2}) measured.push_back(measure(engine, at(touching - depth)));
+  }
+
+  // Short traversals are mostly fixed cost and would make a node look dear.
+  double most = 0;
+  for (const Measured& m : measured) most = std::max(most, m.visited);
+  double nanoseconds_a_node = 0;
+  for (const Measured& m : measured)
+    if (m.visited * 4 >= most && m.visited > 0)
+      nanoseconds_a_node = std::max(nanoseconds_a_node, m.nanoseconds / m.visited);
+  if (!(nanoseconds_a_node > 0)) return WorkBudget::unlimited();
+  const double nodes = microseconds * 1000 * (1 - k_reserve) / nanoseconds_a_node;
+  return WorkBudget::of(static_cast<std::uint32_t>(std::clamp(nodes, 1.0, 4e9)));
+}
+
+}  // namespace cotouch
