@@ -20,3 +20,19 @@ if(NOT COTOUCH_CORE_ONLY)
   find_package(assimp REQUIRED)
   target_link_libraries(cotouch PRIVATE assimp::assimp)
 endif()
+
+# The cache of prepared parts must miss when the code that prepares them changes.
+set(preparation)
+foreach(room base mesh field shell)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cotouch/${room}/*.h ${PROJECT_SOURCE_DIR}/cotouch/${room}/*.cpp)
+  list(APPEND preparation ${files})
+endforeach()
+set(preparation_header ${PROJECT_BINARY_DIR}/generated/cotouch/contact/preparation_version.h)
+add_custom_command(
+  OUTPUT ${preparation_header}
+  COMMAND ${CMAKE_COMMAND} "-DSOURCES=${preparation}" -DHEADER=${preparation_header}
+          -P ${PROJECT_SOURCE_DIR}/cmake/preparation_version.cmake
+  DEPENDS ${preparation} ${PROJECT_SOURCE_DIR}/cmake/preparation_version.cmake
+  COMMENT "Naming this version of the preparation" VERBATIM)
+target_sources(cotouch PRIVATE ${preparation_header})
+target_include_directories(cotouch PRIVATE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)

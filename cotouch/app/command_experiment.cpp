@@ -1,6 +1,6 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/experiment.h>
-#include <cotouch/app/output.h>
+#include <cotouch/base/file.h>
 #include <cotouch/app/progress_bar.h>
 #include <cotouch/base/error.h>
 

@@ -1,4 +1,4 @@
-#include <cotouch/app/output.h>
+#include <cotouch/base/file.h>
 #include <cotouch/app/picture.h>
 #include <cotouch/base/error.h>
 

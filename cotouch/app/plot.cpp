@@ -1,4 +1,4 @@
-#include <cotouch/app/output.h>
+#include <cotouch/base/file.h>
 #include <cotouch/app/plot.h>
 
 #include <fmt/format.h>

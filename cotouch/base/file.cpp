@@ -1,0 +1,128 @@
+#include <cotouch/base/file.h>
+
+#include <cotouch/base/error.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace cotouch {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const char* action, const fs::path& path, int reason) {
+  throw Error(std::string("Cannot ") + action + " " + path.string() + ": " + std::strerror(reason) + ".");
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// Zero, or the reason.
+int write_all(int fd, std::span<const std::span<const std::byte>> pieces) {
+  for (std::span<const std::byte> piece : pieces)
+    while (!piece.empty()) {
+      const ssize_t count = ::write(fd, piece.data(), piece.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return errno;
+      piece = piece.subspan(static_cast<std::size_t>(count));
+    }
+  return 0;
+}
+
+// A name beside `path` that no other writer uses.
+fs::path temporary_name(const fs::path& path) {
+  static std::atomic<unsigned> counter{0};
+  fs::path name = path;
+  name += '.';
+  name += std::to_string(::getpid());
+  name += '-';
+  name += std::to_string(counter.fetch_add(1));
+  name += ".part";
+  return name;
+}
+
+// A new name takes effect on the disk when the folder is written.
+void sync_folder(const fs::path& folder) {
+  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() >= 0) ::fsync(fd.get());
+}
+
+}  // namespace
+
+void write_file(const fs::path& given, std::span<const std::span<const std::byte>> pieces) {
+  std::error_code ignored;
+  // A link is followed, not replaced.
+  const fs::path path = fs::is_symlink(given, ignored) ? fs::weakly_canonical(given, ignored) : given;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    const Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (fd.get() < 0) fail("write", given, errno);
+    if (const int reason = write_all(fd.get(), pieces); reason != 0) fail("write", given, reason);
+    return;
+  }
+
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path temporary = temporary_name(path);
+  bool named = false;
+  Descriptor nameless(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  // Some file systems know no nameless files.
+  Descriptor fallback(nameless.get() >= 0 ? -1
+                                          : ::open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666));
+  const int fd = nameless.get() >= 0 ? nameless.get() : fallback.get();
+  if (fd < 0) fail("write", given, errno);
+  named = nameless.get() < 0;
+
+  int reason = write_all(fd, pieces);
+  if (reason == 0 && ::fsync(fd) != 0) reason = errno;
+  if (reason == 0 && !named) {
+    // linkat does not replace, so the file gets a passing name first.
+    const std::string self = "/proc/self/fd/" + std::to_string(fd);
+    named = ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    if (!named) reason = errno;
+  }
+  if (reason == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) reason = errno;
+  if (reason != 0) {
+    if (named) ::unlink(temporary.c_str());
+    fail("write", given, reason);
+  }
+  sync_folder(folder);
+}
+
+void write_file(const fs::path& path, std::string_view contents) {
+  const std::span<const std::byte> piece = std::as_bytes(std::span(contents));
+  write_file(path, std::span(&piece, 1));
+}
+
+MappedFile map_file(const fs::path& path) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) fail("open", path, errno);
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) fail("open", path, errno);
+  if (!S_ISREG(status.st_mode)) throw Error("Cannot read " + path.string() + ": it is not a file.");
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) return {};  // nothing to map
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+  if (address == MAP_FAILED) fail("read", path, errno);
+  std::shared_ptr<const void> keep_alive(address, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
+  return {{static_cast<const std::byte*>(address), size}, std::move(keep_alive)};
+}
+
+}  // namespace cotouch

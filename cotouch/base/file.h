@@ -1,0 +1,26 @@
+// Files that are either whole or absent, and files read in place.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace cotouch {
+
+// Writes the pieces one after another into a nameless file in the same folder, makes sure they are on the disk, and
+// only then gives it its name. A failed or killed write therefore leaves what was there before and nothing else.
+// Devices and pipes ("/dev/stdout") are written to directly. Throws Error with the system's reason.
+void write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> pieces);
+void write_file(const std::filesystem::path& path, std::string_view contents);
+
+// A file's bytes, mapped for reading; they stay valid as long as `keep_alive`. The mapping begins on a page.
+// Replacing the file (as write_file does) leaves the mapping as it was.
+struct MappedFile {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> keep_alive;
+};
+MappedFile map_file(const std::filesystem::path& path);
+
+}  // namespace cotouch

@@ -1,0 +1,43 @@
+// The asset file (`.cot`): a prepared part on disk, read in place.
+//
+// Layout, in the byte order of the machine that wrote it (the header says which; the other one is refused):
+//
+//   0   magic            8 bytes: 89 'C' 'O' 'T' 0D 0A 1A 0A (shows damage by text conversion, as PNG does)
+//   8   byte order       u32, 0x01020304
+//   12  version          u32
+//   16  file size        u64
+//   24  sections         u32, then four zero bytes
+//   32  header hash      u64: XXH3 of the 64 header bytes with this field zero, followed by the table
+//   40  zeros            up to 64
+//   64  table            for each section: kind u32, zero u32, offset u64, size u64, XXH3 of its bytes u64
+//
+// Sections follow in the table's order, each at the next multiple of 64 bytes, zeros between; nothing follows the last.
+// Every byte of the file is thus either hashed or known, and any change is noticed.
+#pragma once
+
+#include <cotouch/contact/part.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace cotouch {
+
+constexpr std::uint32_t k_asset_version = 1;
+constexpr std::size_t k_asset_alignment = 64;
+
+// Leaves the old file or the new one under `path`, never half of one (see base/file.h).
+void write_asset(const Part& part, const std::filesystem::path& path);
+
+// Field and shell stay in the mapped file; nothing but the mesh is copied. Throws Error saying what is wrong with the
+// file: missing, foreign, truncated, damaged, from another byte order, or from a newer cotouch.
+Part read_asset(const std::filesystem::path& path);
+
+// The same from memory that begins at a multiple of k_asset_alignment and lives as long as `keep_alive`.
+// `name` is what messages call it.
+Part parse_asset(std::span<const std::byte> bytes, std::shared_ptr<const void> keep_alive, const std::string& name);
+
+}  // namespace cotouch

@@ -1,0 +1,118 @@
+#include <cotouch/base/error.h>
+#include <cotouch/base/hash.h>
+#include <cotouch/contact/asset.h>
+#include <cotouch/contact/cache.h>
+#include <cotouch/contact/preparation_version.h>  // made by cmake/preparation_version.cmake
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace cotouch {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A million-point part takes about 100 MB.
+constexpr std::uintmax_t k_cache_limit = std::uintmax_t{4} << 30;
+
+fs::path entry_path(std::uint64_t key) {
+  const fs::path folder = cache_folder();
+  return folder.empty() ? fs::path() : folder / (hex(key) + ".cot");
+}
+
+void drop_longest_unused(const fs::path& folder) {
+  struct Entry {
+    fs::file_time_type used;
+    fs::path path;
+    std::uintmax_t size;
+  };
+  std::vector<Entry> entries;
+  std::uintmax_t total = 0;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder)) {
+    if (!file.is_regular_file() || file.path().extension() != ".cot") continue;
+    entries.push_back({file.last_write_time(), file.path(), file.file_size()});
+    total += entries.back().size;
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.used != b.used ? a.used < b.used : a.path < b.path; });
+  for (const Entry& entry : entries) {
+    if (total <= k_cache_limit) return;
+    fs::remove(entry.path);
+    total -= entry.size;
+  }
+}
+
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+}  // namespace
+
+fs::path cache_folder() {
+  if (const char* folder = environment("COTOUCH_CACHE")) return folder;
+  if (const char* folder = environment("XDG_CACHE_HOME")) return fs::path(folder) / "cotouch";
+  if (const char* folder = environment("HOME")) return fs::path(folder) / ".cache" / "cotouch";
+  return {};
+}
+
+std::uint64_t cache_key(const TriangleMesh& mesh, const PartSettings& settings) {
+  Hasher hasher;
+  hasher.add(k_asset_version);
+  hasher.add(std::string_view(k_preparation_version));
+  hasher.add(settings.field.resolution);
+  hasher.add(settings.field.sheet_thickness);
+  hasher.add(settings.shell.points);
+  hasher.add(settings.shell.offset);
+  hasher.add(settings.shell.seed);
+  // Counts first: without them, bytes could move between the two arrays unnoticed.
+  hasher.add(mesh.vertices.size());
+  hasher.add(mesh.triangles.size());
+  hasher.add_bytes(std::as_bytes(std::span(mesh.vertices)));
+  hasher.add_bytes(std::as_bytes(std::span(mesh.triangles)));
+  return hasher.digest();
+}
+
+std::optional<Part> load_cached(std::uint64_t key) {
+  const fs::path path = entry_path(key);
+  std::error_code error;
+  if (path.empty() || !fs::is_regular_file(path, error)) return {};
+  try {
+    Part part = read_asset(path);
+    fs::last_write_time(path, fs::file_time_type::clock::now(), error);  // when it was last of use
+    return part;
+  } catch (const Error&) {
+    fs::remove(path, error);
+    return {};
+  }
+}
+
+void store_cached(std::uint64_t key, const Part& part) noexcept {
+  try {
+    const fs::path path = entry_path(key);
+    if (path.empty()) return;
+    fs::create_directories(path.parent_path());
+    write_asset(part, path);
+    drop_longest_unused(path.parent_path());
+  } catch (const std::exception&) {
+    // A read-only home or a full disk: the next run prepares again.
+  }
+}
+
+Part prepare_cached(const TriangleMesh& mesh, const PartSettings& settings, Progress& progress) {
+  const std::uint64_t key = cache_key(mesh, settings);
+  std::optional<Part> kept = load_cached(key);
+  // A different part under the same key is next to impossible, and cheap to rule out.
+  if (kept && kept->settings == settings && kept->mesh.vertices == mesh.vertices &&
+      kept->mesh.triangles == mesh.triangles) {
+    kept->name = kept->mesh.name = mesh.name;  // the name is not part of the content
+    return std::move(*kept);
+  }
+  Part part = prepare_part(mesh, settings, progress);
+  store_cached(key, part);
+  return part;
+}
+
+}  // namespace cotouch
