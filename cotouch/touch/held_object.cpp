@@ -41,7 +41,7 @@ void HeldObject::place(const Pose& pose) noexcept {
 
 void HeldObject::take_hand(const Pose& hand) noexcept {
   if (cotouch::is_finite(hand) && is_rotation(hand.rotation))
-    hand_ = {hand.position, normalized(hand.rotation)};
+    hand_ = hand;
   else
     ++faults_.bad_hand;
 }
@@ -60,6 +60,7 @@ Vec6 HeldObject::equilibrium_motion(const CouplingResult& coupling) noexcept {
 
 Wrench HeldObject::step(const Pose& hand) noexcept {
   take_hand(hand);
+  const Pose wanted{hand_.position, normalized(hand_.rotation)};
 
   const bool shell_moves = settings_.moving == Moving::shell;
   engine_.evaluate(shell_moves ? pose_ : other_, shell_moves ? other_ : pose_, settings_.moving, contact_);
@@ -69,7 +70,7 @@ Wrench HeldObject::step(const Pose& hand) noexcept {
     contact_.gradient = {};
   }
 
-  Vec6 motion = equilibrium_motion(couple(settings_.coupling, hand_, pose_));
+  Vec6 motion = equilibrium_motion(couple(settings_.coupling, wanted, pose_));
   const double share =
       (1 - settings_.damping) *
       std::min(share_within(norm(motion.linear) * (1 - settings_.damping), settings_.max_linear_step),
@@ -78,7 +79,7 @@ Wrench HeldObject::step(const Pose& hand) noexcept {
   const Pose next = moved(pose_, motion);
   if (cotouch::is_finite(next)) pose_ = next;
 
-  return -couple(settings_.coupling, hand_, pose_).wrench;
+  return -couple(settings_.coupling, wanted, pose_).wrench;
 }
 
 }  // namespace cotouch

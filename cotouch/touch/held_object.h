@@ -47,7 +47,7 @@ class HeldObject {
 
   const HeldObjectSettings& settings() const noexcept { return settings_; }
   const Pose& pose() const noexcept { return pose_; }
-  const Pose& hand() const noexcept { return hand_; }
+  const Pose& hand() const noexcept { return hand_; }  // the last good one, as it was given
   const Pose& other() const noexcept { return other_; }
   const ContactResult& contact() const noexcept { return contact_; }  // at the pose before the last step
   const HeldObjectFaults& faults() const noexcept { return faults_; }

@@ -29,7 +29,7 @@ bool TouchLoop::cycle(std::uint64_t missed) noexcept {
   sample.time = static_cast<double>(now_.cycle - 1) * settings_.limits.period;
   if (present) {
     now_.wanted = object_.step(reading.pose);
-    sample.hand = reading.pose;
+    sample.hand = object_.hand();
     sample.buttons = reading.buttons;
     sample.felt = limiter_.write(now_.wanted);
   } else {

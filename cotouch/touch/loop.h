@@ -25,7 +25,7 @@ namespace cotouch {
 // One cycle as it is recorded: what the hand did and felt.
 struct TouchSample {
   double time = 0;  // seconds since the first cycle, a whole number of periods
-  Pose hand;        // what the device said
+  Pose hand;        // what the device last said that was a pose
   Pose object;      // after the cycle's step
   Wrench felt;      // on the hand about its position, as written to the device
   std::uint32_t in_contact = 0;

@@ -1,0 +1,26 @@
+// A hand that moves along a path whatever it feels.
+#pragma once
+
+#include <cotouch/touch/device.h>
+#include <cotouch/world/hand_path.h>
+
+namespace cotouch {
+
+class ScriptedDevice final : public Device {
+ public:
+  // Follows the path in steps of `period` seconds; its script ends with the path.
+  explicit ScriptedDevice(HandPath path, double period = 1e-3);
+
+  std::string name() const override { return "scripted path"; }
+  bool read(DeviceReading& reading) noexcept override;
+
+ protected:
+  void write(const Wrench&) noexcept override {}
+
+ private:
+  HandPath path_;
+  double period_;
+  std::uint64_t cycle_ = 0;
+};
+
+}  // namespace cotouch

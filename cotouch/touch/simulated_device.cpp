@@ -1,0 +1,112 @@
+#include <cotouch/touch/simulated_device.h>
+
+#include <cotouch/base/error.h>
+
+#include <utility>
+
+namespace cotouch {
+namespace {
+
+// One midpoint step of M dv/dt = drive + k (gap - h u / 2) + b_arm v_path - (b_arm + b) u - c u/|u|, solved for the
+// middle velocity u. Friction takes up to h c out of the impulse and all of it where that stops the handle.
+Vec3d middle_velocity(double mass, const Vec3d& velocity, const Vec3d& force, double stiffness, double damping,
+                      double friction, double h) {
+  const Vec3d impulse = velocity * (2 * mass) + force * h;
+  const double size = norm(impulse);
+  if (size <= h * friction) return {};
+  return impulse * ((1 - h * friction / size) / (2 * mass + h * h * stiffness / 2 + h * damping));
+}
+
+double rounded(double value, double resolution) {
+  return resolution > 0 ? std::floor(value / resolution + 0.5) * resolution : value;
+}
+Vec3d rounded(const Vec3d& v, double resolution) {
+  return {rounded(v.x, resolution), rounded(v.y, resolution), rounded(v.z, resolution)};
+}
+
+bool is_possible(const DeviceDynamics& device, const ArmImpedance& arm) {
+  const bool moves = device.mass + arm.mass > 0 && device.inertia + arm.inertia > 0;
+  const bool ticks = device.period > 0 && device.substeps >= 1 && device.substeps <= 100000;
+  bool lossy = true;  // nothing in device or arm may push by itself
+  for (const double value : {device.mass, device.damping, device.friction, device.inertia, device.angular_damping,
+                             device.angular_friction, device.resolution, device.angular_resolution, arm.mass,
+                             arm.stiffness, arm.damping, arm.inertia, arm.angular_stiffness, arm.angular_damping})
+    lossy = lossy && value >= 0 && std::isfinite(value);
+  return moves && ticks && lossy && device.delay >= 0 && device.delay <= 8 * device.period;
+}
+
+}  // namespace
+
+SimulatedDevice::SimulatedDevice(const DeviceDynamics& device, const ArmImpedance& arm, HandPath path)
+    : device_(device), arm_(arm), path_(std::move(path)) {
+  if (!is_possible(device, arm))
+    throw Error(
+        "The simulated device cannot exist: give it some mass and inertia, no negative value, and a delay of at "
+        "most 8 periods.");
+  step_ = device.period / device.substeps;
+  delay_steps_ = static_cast<std::uint64_t>(device.delay / step_ + 0.5);
+  start_ = pose_ = path_.at(0);
+}
+
+bool SimulatedDevice::read(DeviceReading& reading) noexcept {
+  if (cycle_ > 0) pass_period();
+  if (static_cast<double>(cycle_) * device_.period > path_.duration()) return false;
+  ++cycle_;
+  reading = {sampled(), 0};
+  return true;
+}
+
+void SimulatedDevice::pass_period() noexcept {
+  history_[(cycle_ - 1) % k_history] = commanded_.read();
+  const double begin = static_cast<double>(cycle_ - 1) * device_.period;
+  const Pose from = path_.at(begin);
+  const Pose to = path_.at(begin + device_.period);
+  // Within a period the hand's wish moves evenly.
+  const Vec6 wish{(to.position - from.position) / device_.period,
+                  rotation_vector(to.rotation * from.rotation.conjugate()) / device_.period};
+  for (int i = 0; i < device_.substeps; ++i) {
+    // Counted in substeps since the first sample, a command is in effect from its sample plus the delay on.
+    const std::uint64_t now =
+        (cycle_ - 1) * static_cast<std::uint64_t>(device_.substeps) + static_cast<std::uint64_t>(i);
+    Wrench commanded;
+    if (now >= delay_steps_)
+      commanded = history_[(now - delay_steps_) / static_cast<std::uint64_t>(device_.substeps) % k_history];
+    const Pose target = moved(from, {wish.linear * ((i + 0.5) * step_), wish.angular * ((i + 0.5) * step_)});
+    const Vec6 gap{target.position - pose_.position, rotation_vector(target.rotation * pose_.rotation.conjugate())};
+    pass_substep(commanded, gap, wish);
+  }
+}
+
+void SimulatedDevice::pass_substep(const Wrench& commanded, const Vec6& gap, const Vec6& wish) noexcept {
+  const double h = step_;
+  const double mass = device_.mass + arm_.mass, inertia = device_.inertia + arm_.inertia;
+  const Vec3d force = commanded.force + gap.linear * arm_.stiffness + wish.linear * arm_.damping;
+  const Vec3d torque = commanded.torque + gap.angular * arm_.angular_stiffness + wish.angular * arm_.angular_damping;
+  const Vec6 u{middle_velocity(mass, velocity_.linear, force, arm_.stiffness, arm_.damping + device_.damping,
+                               device_.friction, h),
+               middle_velocity(inertia, velocity_.angular, torque, arm_.angular_stiffness,
+                               arm_.angular_damping + device_.angular_damping, device_.angular_friction, h)};
+  // Where friction holds the handle the velocity is zero, not mirrored, and what motion was left is lost to it.
+  const bool held = u.linear == Vec3d{}, angular_held = u.angular == Vec3d{};
+  if (held) energy_.dissipated += 0.5 * device_.mass * norm_squared(velocity_.linear);
+  if (angular_held) energy_.dissipated += 0.5 * device_.inertia * norm_squared(velocity_.angular);
+  velocity_ = {held ? Vec3d{} : u.linear * 2.0 - velocity_.linear,
+               angular_held ? Vec3d{} : u.angular * 2.0 - velocity_.angular};
+  pose_ = moved(pose_, {u.linear * h, u.angular * h});
+
+  energy_.from_environment += h * (dot(commanded.force, u.linear) + dot(commanded.torque, u.angular));
+  energy_.dissipated +=
+      h * (device_.damping * norm_squared(u.linear) + device_.friction * norm(u.linear) +
+           device_.angular_damping * norm_squared(u.angular) + device_.angular_friction * norm(u.angular));
+  energy_.kinetic =
+      0.5 * (device_.mass * norm_squared(velocity_.linear) + device_.inertia * norm_squared(velocity_.angular));
+  energy_.from_hand = energy_.kinetic + energy_.dissipated - energy_.from_environment;
+}
+
+Pose SimulatedDevice::sampled() const noexcept {
+  const Vec3d turn = rotation_vector(pose_.rotation * start_.rotation.conjugate());
+  return {rounded(pose_.position, device_.resolution),
+          normalized(quat_from_rotation_vector(rounded(turn, device_.angular_resolution)) * start_.rotation)};
+}
+
+}  // namespace cotouch
