@@ -1,7 +1,6 @@
 #include <cotouch/base/parallel.h>
 #include <cotouch/shell/build.h>
 #include <cotouch/shell/point_grid.h>
-#include <cotouch/shell/sampling.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +8,9 @@
 namespace cotouch {
 namespace {
 
-// Distance of each point to its nearest neighbour on the same side of the surface; negative where it has none.
-std::vector<double> neighbour_distances(std::span<const Vec3f> positions, std::span<const Vec3f> normals) {
+// Distance of each point to its nearest neighbour; none for a single point.
+std::vector<double> neighbour_distances(std::span<const Vec3f> positions) {
+  if (positions.size() < 2) return {};
   Box3d box;
   for (const Vec3f& p : positions) box.add(Vec3d(p));
   const Vec3d size = box.size();
@@ -19,10 +19,10 @@ std::vector<double> neighbour_distances(std::span<const Vec3f> positions, std::s
   std::vector<double> distances(positions.size());
   parallel_for(positions.size(), 1024, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const auto accept = [&](std::uint32_t j) { return j != i && same_side(normals[i], normals[j]); };
       double squared = 0;
-      const bool found = grid.nearest(positions[i], accept, squared) != PointGrid::k_none;
-      distances[i] = found ? std::sqrt(squared) : -1;
+      grid.nearest(
+          positions[i], [&](std::uint32_t j) { return j != i; }, squared);
+      distances[i] = std::sqrt(squared);
     }
   });
   return distances;
@@ -34,9 +34,7 @@ ShellQuality measure_quality(const Shell& shell) {
   ShellQuality quality;
   for (std::uint32_t l = 0; l < shell.levels(); ++l) {
     const std::uint32_t points = shell.points_to_level(l);
-    std::vector<double> distances =
-        neighbour_distances(shell.data().positions.first(points), shell.data().inward_normals.first(points));
-    std::erase_if(distances, [](double d) { return d < 0; });
+    const std::vector<double> distances = neighbour_distances(shell.data().positions.first(points));
     ShellQuality::Level level{points, 0, 0};
     if (!distances.empty()) {
       const auto count = static_cast<double>(distances.size());

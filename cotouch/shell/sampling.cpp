@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace cotouch {
 namespace {
@@ -23,53 +24,60 @@ struct Points {
   }
 };
 
+// The squared distance by which points keep away from each other: Euclidean while the normals are less than a right
+// angle apart, growing to 3/2 of it where they are opposite.
+float apart_squared(const Vec3f& between, const Vec3f& normal_a, const Vec3f& normal_b) noexcept {
+  const float facing = dot(normal_a, normal_b);
+  return norm_squared(between) * (facing < 0 ? 1 + 0.5F * facing * facing : 1);
+}
+
 // `count` random points of the surface, uniform by area.
 Points draw_points(const LevelSet& surface, std::size_t count, std::uint64_t seed) {
+  constexpr int k_most_tries = 10000;
   Points drawn;
   drawn.positions.resize(count);
   drawn.normals.resize(count);
-  std::vector<std::uint8_t> failed((count + k_grain - 1) / k_grain, 0);
   parallel_for(count, k_grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      // Each point has its own stream, so the result does not depend on who draws it. About one draw in three hits.
+      // Each point has its own stream, so it does not matter who draws it. About one draw in three hits.
       Random random(Random(seed + i).bits());
-      int tries = 0;
-      while (!surface.draw(random.bits(), drawn.positions[i], drawn.normals[i]))
-        if (++tries == 10000) {
-          failed[begin / k_grain] = 1;
-          return;
-        }
+      for (int tries = 0; !surface.draw(random.bits(), drawn.positions[i], drawn.normals[i]); ++tries)
+        if (tries == k_most_tries)
+          throw Error("No points could be placed on the part's surface; choose a finer field resolution.");
     }
   });
-  if (std::find(failed.begin(), failed.end(), 1) != failed.end())
-    throw Error("No points could be placed on the part's surface; choose a finer field resolution.");
   return drawn;
 }
 
-// Accepted points in hashed cells of one edge, with quick insertion: "is anything closer than r?"
+// The points so far in hashed cells of one edge, quick to add to: "what is in the way of a new one?"
 class DartBoard {
  public:
   DartBoard(std::size_t capacity, float cell_edge)
-      : inverse_edge_(1 / cell_edge), heads_(std::bit_ceil(2 * capacity), PointGrid::k_none) {}
-
-  void insert(const Points& points, std::uint32_t index) {
-    std::uint32_t& head = heads_[bucket(cell_of(points.positions[index]))];
-    next_.resize(std::max<std::size_t>(next_.size(), index + 1));
-    next_[index] = head;
-    head = index;
+      : inverse_edge_(1 / cell_edge), heads_(std::bit_ceil(2 * capacity), PointGrid::k_none) {
+    next_.reserve(capacity);
   }
-  // Of the points on the same side of the surface. `radius` at most the cell edge.
-  bool is_free(const Points& points, const Vec3f& p, const Vec3f& normal, float radius) const {
+
+  // Points must come in the order of their indices.
+  void add(const Vec3f& position) {
+    std::uint32_t& head = heads_[bucket(cell_of(position))];
+    next_.push_back(head);
+    head = static_cast<std::uint32_t>(next_.size() - 1);
+  }
+  // The squared distance to some point closer than `radius` (at most the cell edge), or infinity where there is none.
+  float conflict(const Points& points, const Vec3f& p, const Vec3f& normal, float radius) const {
     const Vec3f corner(radius, radius, radius);
     const Cell low = cell_of(p - corner), high = cell_of(p + corner);
     const float radius_squared = radius * radius;
     for (std::int64_t z = low.z; z <= high.z; ++z)
       for (std::int64_t y = low.y; y <= high.y; ++y)
         for (std::int64_t x = low.x; x <= high.x; ++x)
-          for (std::uint32_t i = heads_[bucket({x, y, z})]; i != PointGrid::k_none; i = next_[i])
-            if (norm_squared(points.positions[i] - p) < radius_squared && same_side(points.normals[i], normal))
-              return false;
-    return true;
+          for (std::uint32_t i = heads_[bucket({x, y, z})]; i != PointGrid::k_none; i = next_[i]) {
+            const Vec3f between = points.positions[i] - p;
+            if (norm_squared(between) >= radius_squared) continue;
+            const float squared = apart_squared(between, points.normals[i], normal);
+            if (squared < radius_squared) return squared;
+          }
+    return std::numeric_limits<float>::infinity();
   }
 
  private:
@@ -79,9 +87,9 @@ class DartBoard {
     return {along(p.x), along(p.y), along(p.z)};
   }
   std::size_t bucket(const Cell& c) const {
-    const auto mix = static_cast<std::uint64_t>(c.x) * 0x9e3779b97f4a7c15ULL ^
-                     static_cast<std::uint64_t>(c.y) * 0xc2b2ae3d27d4eb4fULL ^
-                     static_cast<std::uint64_t>(c.z) * 0x165667b19e3779f9ULL;
+    const std::uint64_t mix = static_cast<std::uint64_t>(c.x) * 0x9e3779b97f4a7c15ULL ^
+                              static_cast<std::uint64_t>(c.y) * 0xc2b2ae3d27d4eb4fULL ^
+                              static_cast<std::uint64_t>(c.z) * 0x165667b19e3779f9ULL;
     return (mix ^ mix >> 32) & (heads_.size() - 1);
   }
 
@@ -89,41 +97,54 @@ class DartBoard {
   std::vector<std::uint32_t> heads_, next_;
 };
 
-// Adds points until there are `target`, each as far from the others as the shrinking distance still asks.
-void fill_gaps(const LevelSet& surface, std::size_t target, float spacing, std::uint64_t seed, Points& points) {
-  constexpr std::size_t k_candidates = 8;  // for each point wanted
-  constexpr float k_first = 0.82F;         // of the spacing; random packing of discs jams at 0.78
-  constexpr float k_shrink = 0.95F;
-  const std::size_t wanted = target - points.size();
-  const Points candidates = draw_points(surface, wanted * k_candidates, seed);
-  DartBoard board(target, k_first * spacing);
-  for (std::uint32_t i = 0; i < points.size(); ++i) board.insert(points, i);
-  std::vector<std::uint32_t> open(candidates.size());
-  for (std::uint32_t i = 0; i < open.size(); ++i) open[i] = i;
+void sort_along_curve(Points& points, std::size_t begin) {
+  const std::span<const Vec3f> positions(points.positions);
+  const std::vector<std::uint32_t> order = morton_order(positions.subspan(begin));
+  const Points unsorted = points;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    points.positions[begin + i] = unsorted.positions[begin + order[i]];
+    points.normals[begin + i] = unsorted.normals[begin + order[i]];
+  }
+}
 
+// Adds points until there are `target`, each as far from the others as a shrinking distance still asks. Returns that
+// distance as it was in the end. `spacing` is that of the densest arrangement.
+float fill_gaps(const LevelSet& surface, std::size_t target, float spacing, std::uint64_t seed, Points& points) {
+  constexpr std::size_t k_candidates = 8;  // for each point wanted
+  constexpr float k_first = 0.78F;         // of the spacing: where randomly packed discs jam
+  constexpr float k_shrink = 0.95F;
+  constexpr float k_last = 0.02F;  // below this take what is left
   const std::size_t frozen = points.size();
-  for (float radius = k_first * spacing; points.size() < target; radius *= k_shrink) {
+  const Points candidates = draw_points(surface, (target - frozen) * k_candidates, seed);
+  DartBoard board(target, k_first * spacing);
+  for (const Vec3f& p : points.positions) board.add(p);
+
+  // A point that was in a candidate's way stays there: until the radius is below its distance there is nothing to test.
+  struct Open {
+    std::uint32_t candidate;
+    float conflict_squared;
+  };
+  std::vector<Open> open(candidates.size());
+  for (std::uint32_t i = 0; i < open.size(); ++i) open[i] = {i, std::numeric_limits<float>::infinity()};
+  float radius = k_first * spacing;
+  for (;; radius = radius > k_last * spacing ? radius * k_shrink : 0) {
     std::size_t kept = 0;
-    for (const std::uint32_t candidate : open) {
-      const Vec3f &p = candidates.positions[candidate], &n = candidates.normals[candidate];
-      if (points.size() < target && board.is_free(points, p, n, radius)) {
-        points.add(p, n);
-        board.insert(points, static_cast<std::uint32_t>(points.size() - 1));
-      } else {
-        open[kept++] = candidate;
+    for (Open& o : open) {
+      const Vec3f &p = candidates.positions[o.candidate], &n = candidates.normals[o.candidate];
+      if (o.conflict_squared >= radius * radius) o.conflict_squared = board.conflict(points, p, n, radius);
+      if (o.conflict_squared < radius * radius) {
+        open[kept++] = o;
+        continue;
+      }
+      points.add(p, n);
+      board.add(p);
+      if (points.size() == target) {
+        sort_along_curve(points, frozen);  // neighbours in space near in memory
+        return radius;
       }
     }
     open.resize(kept);
-    if (radius < 0.01F * spacing) radius = 0;  // take whatever is left
   }
-
-  // In Morton order neighbours in space are near in memory.
-  const std::span<const Vec3f> fresh = std::span(points.positions).subspan(frozen);
-  const std::vector<std::uint32_t> order = morton_order(fresh);
-  Points sorted;
-  for (const std::uint32_t i : order) sorted.add(points.positions[frozen + i], points.normals[frozen + i]);
-  std::copy(sorted.positions.begin(), sorted.positions.end(), points.positions.begin() + static_cast<long>(frozen));
-  std::copy(sorted.normals.begin(), sorted.normals.end(), points.normals.begin() + static_cast<long>(frozen));
 }
 
 // Neighbour lists of the movable points, in pieces that threads fill independently.
@@ -144,7 +165,7 @@ struct Neighbours {
       piece.list.clear();
       for (std::size_t i = frozen + begin; i < frozen + end; ++i) {
         grid.for_each_within(points.positions[i], radius, [&](std::uint32_t j, float) {
-          if (j != i && same_side(points.normals[i], points.normals[j])) piece.list.push_back(j);
+          if (j != i) piece.list.push_back(j);
         });
         piece.end.push_back(static_cast<std::uint32_t>(piece.list.size()));
       }
@@ -152,12 +173,16 @@ struct Neighbours {
   }
 };
 
-// One Jacobi step of the points [frozen, end): all read the old positions, each writes its own new one.
-// Returns the mean movement.
-double push(const LevelSet& surface, const Neighbours& neighbours, std::size_t frozen, float width, float strength,
-            float longest_step, const Points& from, Points& to) {
+// One step of the points from `frozen` on: all read the old positions, each writes its own new one. The energy of a
+// pair at distance q (in kernel widths) is (1 - q)^4. Returns the mean movement.
+double push(const LevelSet& surface, const Neighbours& neighbours, std::size_t frozen, float width, const Points& from,
+            Points& to) {
+  // Points move at once, towards each other too: a full step of force over own stiffness would overshoot without the
+  // sideways stiffness that is left out of the sum.
+  constexpr float k_share = 1.2F;
+  constexpr float k_longest_step = 0.2F;  // widths
   std::vector<double> moved(neighbours.pieces.size());
-  const float inverse_width = 1 / width;
+  const float inverse_width_squared = 1 / (width * width);
   parallel_for(from.size() - frozen, k_grain, [&](std::size_t begin, std::size_t end) {
     const Neighbours::Piece& piece = neighbours.pieces[begin / k_grain];
     std::uint32_t k = 0;
@@ -165,25 +190,22 @@ double push(const LevelSet& surface, const Neighbours& neighbours, std::size_t f
     for (std::size_t i = frozen + begin; i < frozen + end; ++i) {
       const Vec3f p = from.positions[i], n = from.normals[i];
       Vec3f force;
+      float stiffness = 1e-6F;
       for (const std::uint32_t k_end = piece.end[i - frozen - begin]; k < k_end; ++k) {
-        const Vec3f apart = p - from.positions[piece.list[k]];
-        const float q_squared = norm_squared(apart) * (inverse_width * inverse_width);
+        const Vec3f between = p - from.positions[piece.list[k]];
+        const float q_squared = apart_squared(between, n, from.normals[piece.list[k]]) * inverse_width_squared;
         if (q_squared >= 1 || q_squared == 0) continue;
         const float q = std::sqrt(q_squared);
-        const float falloff = (1 - q);
-        force += apart * (falloff * falloff * falloff / q);
+        const float left = 1 - q;
+        force += between * (left * left * left / q);
+        stiffness += 3 * left * left;
       }
-      Vec3f step = (force - n * dot(force, n)) * strength;
+      Vec3f step = (force - n * dot(force, n)) * (k_share / stiffness);
       const float length = norm(step);
-      if (length > longest_step) step *= longest_step / length;
-      Vec3f moved_point = p + step, moved_normal = n;
-      if (surface.follow(moved_point, moved_normal)) {
-        to.positions[i] = moved_point;
-        to.normals[i] = moved_normal;
-      } else {
-        to.positions[i] = p;
-        to.normals[i] = n;
-      }
+      if (length > k_longest_step * width) step *= k_longest_step * width / length;
+      to.positions[i] = p + step;
+      to.normals[i] = n;
+      if (!surface.follow(to.positions[i], to.normals[i])) to.positions[i] = p;
       sum += double{norm(to.positions[i] - p)};
     }
     moved[begin / k_grain] = sum;
@@ -193,21 +215,28 @@ double push(const LevelSet& surface, const Neighbours& neighbours, std::size_t f
   return total / static_cast<double>(from.size() - frozen);
 }
 
-void relax(const LevelSet& surface, std::size_t frozen, float spacing, Points& points, int iterations) {
-  constexpr float k_width = 1.6F;
-  constexpr float k_skin = 0.25F;
+// Lets the points from `frozen` on push each other. `radius` is the distance at which darts filled the level.
+template <class Report>
+void relax(const LevelSet& surface, std::size_t frozen, float radius, Points& points, const Report& report) {
+  // A wide kernel evens out density first; the narrow one, hardly reaching the nearest neighbour, then evens out the
+  // distances themselves.
+  constexpr float k_wide = 2.2F, k_narrow = 1.4F;
+  constexpr float k_skin = 0.3F;   // lists reach this much farther, so that they serve for several steps
+  constexpr double k_stale = 0.1;  // mean movement after which they are made anew
+  // Few points are cheap to relax and hard to place well on an intricate part.
+  const int steps = points.size() <= 8192 ? 100 : 40;
   Neighbours neighbours;
   Points next = points;
-  double since_search = 1e30;
-  for (int iteration = 0; iteration < iterations; ++iteration) {
-    if (since_search > double{0.3F * k_skin * spacing}) {
-      neighbours.find(points, frozen, (k_width + k_skin) * spacing);
-      since_search = 0;
+  double since_found = std::numeric_limits<double>::infinity();
+  for (int step = 0; step < steps; ++step) {
+    report(static_cast<double>(step) / steps);
+    const float t = std::min(1.0F, 2 * static_cast<float>(step) / static_cast<float>(steps));
+    const float width = (k_wide + t * (k_narrow - k_wide)) * radius;
+    if (since_found > k_stale * double{radius}) {
+      neighbours.find(points, frozen, width + k_skin * radius);
+      since_found = 0;
     }
-    const float heat = 1 - static_cast<float>(iteration) / static_cast<float>(iterations);
-    const double moved =
-        push(surface, neighbours, frozen, k_width * spacing, 1.0F, 0.3F * heat * spacing, points, next);
-    since_search += moved;
+    since_found += push(surface, neighbours, frozen, width, points, next);
     std::swap(points, next);
   }
 }
@@ -228,11 +257,16 @@ NestedPoints sample_level_set(const LevelSet& surface, std::uint32_t points, std
   nested.level_points = level_sizes(points);
   Points all;
   for (const std::uint32_t target : nested.level_points) {
-    progress.update("Spreading points", static_cast<double>(all.size()) / points);
     const std::size_t frozen = all.size();
+    // Work is about proportional to the points added; finding the gaps takes a third of it.
+    const auto report = [&](double share) {
+      progress.update("Spreading points",
+                      (static_cast<double>(frozen) + share * static_cast<double>(target - frozen)) / points);
+    };
+    report(0);
     const auto spacing = static_cast<float>(std::sqrt(2 * area / (std::sqrt(3.0) * target)));
-    fill_gaps(surface, target, spacing, random.bits(), all);
-    relax(surface, frozen, spacing, all, 40);
+    const float radius = fill_gaps(surface, target, spacing, random.bits(), all);
+    relax(surface, frozen, radius, all, [&](double share) { report((1 + 2 * share) / 3); });
   }
   progress.update("Spreading points", 1);
   nested.positions = std::move(all.positions);

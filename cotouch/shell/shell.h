@@ -28,7 +28,8 @@ static_assert(sizeof(ShellNode) == 24);
 struct ShellData {
   // Nodes of all levels, one level after another, each level followed by one sentinel whose `first_child` ends the
   // last node's children. level_begin[l] .. level_begin[l + 1] - 1 are the nodes of level l (sentinel excluded).
-  // `first_child` indexes this same array. Nodes of the deepest level have no children and radius 0.
+  // `first_child` indexes this same array. Nodes of the deepest level have radius 0 and no
+  // children; `first_child` is 0 there.
   std::span<const ShellNode> nodes;
   std::span<const std::uint32_t> level_begin;  // levels + 1
   std::span<const Vec3f> positions;            // one per point
