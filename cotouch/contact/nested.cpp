@@ -348,4 +348,8 @@ void NestedContact::set_budget(const WorkBudget& budget) noexcept {
   work_->budget = budget;
 }
 
+const WorkBudget& NestedContact::budget() const noexcept {
+  return work_->budget;
+}
+
 }  // namespace cotouch

@@ -52,6 +52,7 @@ class NestedContact final : public ContactEngine {
   void reset() noexcept override;
 
   void set_budget(const WorkBudget& budget) noexcept;
+  const WorkBudget& budget() const noexcept;
   // The points looked up in the last evaluation, level by level, for pictures ("traversed points").
   std::span<const std::uint32_t> visited_points() const noexcept;
 
