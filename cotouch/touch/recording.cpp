@@ -1,12 +1,11 @@
 #include <cotouch/touch/recording.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
 
 #include <bit>
 #include <cstring>
-#include <fstream>
-#include <system_error>
 
 namespace cotouch {
 namespace {
@@ -17,7 +16,6 @@ constexpr char k_magic[8] = {'C', 'O', 'T', 'O', 'U', 'C', 'H', 'R'};
 constexpr std::uint32_t k_version = 1;
 constexpr std::uint32_t k_sample_bytes = (1 + 7 + 7 + 6) * 8 + 4 * 4;
 constexpr std::uint32_t k_longest_name = 255;
-constexpr std::uintmax_t k_largest_file = std::uintmax_t{4} << 30;  // six hours at 1 kHz
 
 // Writing and reading go through the same `visit` functions below, so the two cannot disagree about the order.
 class Writer {
@@ -120,17 +118,8 @@ void write_recording(const Recording& recording, const std::filesystem::path& fi
   std::uint64_t check = hash_bytes(io.bytes);
   io(check);
 
-  const std::filesystem::path beside = file.string() + ".part";
-  std::ofstream out(beside, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(io.bytes.data()), static_cast<std::streamsize>(io.bytes.size()));
-  out.close();
-  std::error_code failed;
-  if (out) std::filesystem::rename(beside, file, failed);
-  if (!out || failed) {
-    std::filesystem::remove(beside, failed);
-    throw Error("The recording " + file.string() + " could not be written; check that the folder exists, may be " +
-                "written to and has room.");
-  }
+  const std::span<const std::byte> whole[] = {io.bytes};
+  write_file(file, whole);
 }
 
 Recording parse_recording(std::span<const std::byte> bytes, const std::string& name) {
@@ -174,15 +163,8 @@ Recording parse_recording(std::span<const std::byte> bytes, const std::string& n
 }
 
 Recording read_recording(const std::filesystem::path& file) {
-  std::error_code failed;
-  const std::uintmax_t size = std::filesystem::file_size(file, failed);
-  if (failed) throw Error("The recording " + file.string() + " cannot be opened; check its name.");
-  if (size > k_largest_file) refuse(file.string(), "it is larger than any recording cotouch writes.");
-  std::vector<std::byte> bytes(size);
-  std::ifstream in(file, std::ios::binary);
-  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (!in) throw Error("The recording " + file.string() + " could not be read to its end; check the disk.");
-  return parse_recording(bytes, file.string());
+  const MappedFile mapped = map_file(file);
+  return parse_recording(mapped.bytes, file.string());
 }
 
 bool RecordedDevice::read(DeviceReading& reading) noexcept {

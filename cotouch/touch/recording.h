@@ -31,7 +31,7 @@ Recording begin_recording(const HeldObject& object, const LimitSettings& limits,
 // Appends what the loop has queued up to now. For the loop's one sample reader.
 void collect_samples(TouchLoop& loop, Recording& recording);
 
-// Writes beside `file` first and renames: the file is there whole or not at all. Throws Error where it cannot.
+// The file is there whole or not at all. Throws Error where it cannot be written.
 void write_recording(const Recording& recording, const std::filesystem::path& file);
 // Throws Error on a file that is not a whole recording of finite numbers. Memory is bounded by the file's size.
 Recording read_recording(const std::filesystem::path& file);

@@ -1,16 +1,17 @@
 #include <cotouch/touch/recording.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
 #include <cotouch/base/random.h>
 #include <cotouch/touch/simulated_device.h>
 
 #include "fixtures.h"
+#include "support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <fstream>
 
 namespace cotouch {
 namespace {
@@ -34,13 +35,11 @@ Recording recorded_press() {
 }
 
 std::vector<std::byte> bytes_of(const Recording& recording) {
-  const std::filesystem::path file = ::testing::TempDir() + "cotouch_recording_test.rec";
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "press.rec";
   write_recording(recording, file);
-  std::ifstream in(file, std::ios::binary);
-  std::vector<std::byte> bytes(std::filesystem::file_size(file));
-  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  std::filesystem::remove(file);
-  EXPECT_FALSE(std::filesystem::exists(file.string() + ".part"));
+  const MappedFile mapped = map_file(file);
+  std::vector<std::byte> bytes(mapped.bytes.begin(), mapped.bytes.end());
   return bytes;
 }
 
@@ -55,10 +54,10 @@ TEST(Recording, ComesBackFromItsFileUnchanged) {
   recording.limits.ramp_seconds = 0.25;
   recording.other.position = {1, 2, 3};
   ASSERT_GT(recording.samples.size(), 200U);
-  const std::filesystem::path file = ::testing::TempDir() + "cotouch_round_trip.rec";
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "press.rec";
   write_recording(recording, file);
   const Recording back = read_recording(file);
-  std::filesystem::remove(file);
   EXPECT_TRUE(back.samples == recording.samples);
   EXPECT_EQ(back.scene, "three feet");
   EXPECT_EQ(back.start, recording.start);

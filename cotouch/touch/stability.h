@@ -1,0 +1,52 @@
+// Does touch stay calm? One simulated hand, one scene, one setting: run it and judge it.
+//
+// The hand follows key poses with the simulated device in the closed loop, through the real held object and the real
+// limits, and rests at every key: the stretches slide, the rests press. The judgement looks at the handle's true
+// motion:
+//
+//  - at rest: the handle's root-mean-square speed in the last 0.2 s of every rest is below `calm_speed`,
+//    and not growing against the stretch of equal length before it. A hand at rest whose handle moves is moved by us.
+//  - sliding: with everything slower than 10 Hz taken out (a centred mean over 0.1 s), the root-mean-square speed of a
+//    stretch in contact throughout stays below `calm_speed` plus half of the path's mean speed: bumps may shake the
+//    hand in proportion to its own motion, no more. Where contact is made or lost on the way the hand may bounce, but
+//    not faster than it came: the bound is then the path's peak speed (15/8 of the mean) over the square root of two.
+//  - energy: the hand never gets back more than it put in. `energy_created` is the largest amount by which it ever did
+//    (Colgate: a passive device and environment keep it at or below zero from rest on).
+//
+// A rotation counts with a lever of 3 cm, a fist's radius.
+#pragma once
+
+#include <cotouch/touch/loop.h>
+#include <cotouch/touch/simulated_device.h>
+
+#include <vector>
+
+namespace cotouch {
+
+struct StabilityTrial {
+  std::vector<Pose> keys;  // of the moving body; starts without contact
+  double speed = 0.05;     // metres per second
+  Pose other;              // of the body that stays
+  DeviceDynamics device;
+  ArmImpedance arm;
+  HeldObjectSettings object;
+  LimitSettings limits;
+  int rest_pauses = 4;       // rests of 0.2 s each at every key
+  double calm_speed = 2e-3;  // metres per second
+};
+
+struct StabilityOutcome {
+  bool stable = false;
+  double rest_speed = 0;       // worst of all rests, m/s
+  double slide_speed = 0;      // worst of all stretches, m/s, slow motion taken out
+  bool growing = false;        // in some rest
+  double energy_created = 0;   // J
+  double largest_force = 0;    // N, written to the device
+  double deepest = 0;          // m
+  std::uint64_t touching = 0;  // cycles with contact
+};
+
+// Forgets what the engine remembers, then runs the trial. Deterministic. Throws Error on impossible settings.
+StabilityOutcome try_stability(ContactEngine& engine, const StabilityTrial& trial);
+
+}  // namespace cotouch
