@@ -1,0 +1,142 @@
+#include <cotouch/base/error.h>
+#include <cotouch/mesh/isolate.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// Sanitizers reserve terabytes of address space, which a memory limit would refuse.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define COTOUCH_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define COTOUCH_SANITIZED 1
+#endif
+#endif
+
+namespace cotouch {
+namespace {
+
+// The first byte of what the child sends.
+enum class Outcome : std::uint8_t { result = 1, error = 2 };
+
+void set_limit(decltype(RLIMIT_CPU) resource, std::uint64_t value) {
+  const rlimit limit{value, value};
+  setrlimit(resource, &limit);
+}
+
+bool write_all(int fd, const void* data, std::size_t size) {
+  const char* at = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = write(fd, at, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    at += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+void send(int fd, Outcome outcome, const void* data, std::size_t size) {
+  if (write_all(fd, &outcome, 1)) write_all(fd, data, size);
+}
+
+[[noreturn]] void be_the_child(int fd, const std::function<std::vector<std::byte>()>& work,
+                               const IsolationLimits& limits) {
+  // The parent's handlers mean nothing here, and what a dying parser prints is no message for the user.
+  for (const int signal_number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGINT, SIGTERM, SIGXCPU, SIGALRM})
+    std::signal(signal_number, SIG_DFL);
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere >= 0) {
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+  }
+  set_limit(RLIMIT_CORE, 0);
+  set_limit(RLIMIT_CPU, limits.cpu_seconds);
+#ifndef COTOUCH_SANITIZED
+  set_limit(RLIMIT_AS, limits.memory_bytes);
+#endif
+  const auto fail = [&](const char* message) { send(fd, Outcome::error, message, std::strlen(message)); };
+  try {
+    const std::vector<std::byte> result = work();
+    send(fd, Outcome::result, result.data(), result.size());
+  } catch (const Error& error) {
+    fail(error.what());
+  } catch (const std::bad_alloc&) {
+    fail("needs more memory than is allowed for reading one file");
+  } catch (const std::exception& error) {
+    fail(error.what());
+  } catch (...) {
+    fail("cannot be read");
+  }
+  // Neither destructors nor exit handlers: they belong to the parent.
+  _exit(0);
+}
+
+}  // namespace
+
+std::vector<std::byte> run_isolated(const std::function<std::vector<std::byte>()>& work,
+                                    const IsolationLimits& limits) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw Error("cannot open a pipe to a reader process; close some files and try again");
+  const pid_t child = fork();
+  if (child < 0) {
+    close(ends[0]);
+    close(ends[1]);
+    throw Error("cannot start a reader process; close some programs and try again");
+  }
+  if (child == 0) {
+    close(ends[0]);
+    be_the_child(ends[1], work, limits);
+  }
+  close(ends[1]);
+
+  std::vector<std::byte> received;
+  bool too_much = false;
+  try {
+    std::byte buffer[65536];
+    for (;;) {
+      const ssize_t got = read(ends[0], buffer, sizeof buffer);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) break;
+      if (received.size() + static_cast<std::size_t>(got) > limits.result_bytes + 1) {
+        too_much = true;
+        break;
+      }
+      received.insert(received.end(), buffer, buffer + got);
+    }
+  } catch (const std::bad_alloc&) {
+    too_much = true;
+  }
+  close(ends[0]);  // a child that still writes is ended by this
+  if (too_much) kill(child, SIGKILL);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+
+  if (too_much) throw Error("holds more than can be read at once");
+  if (WIFSIGNALED(status)) {
+    if (WTERMSIG(status) == SIGINT) throw Cancelled();
+    if (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL)
+      throw Error("takes too long or too much memory to read");
+    throw Error("is damaged in a way that crashed its reader");
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || received.empty())
+    throw Error("is damaged in a way that crashed its reader");
+  const auto outcome = static_cast<Outcome>(received.front());
+  received.erase(received.begin());
+  if (outcome == Outcome::error)
+    throw Error(std::string(reinterpret_cast<const char*>(received.data()), received.size()));
+  return received;
+}
+
+}  // namespace cotouch

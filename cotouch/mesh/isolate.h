@@ -1,0 +1,26 @@
+// Runs a parser we did not write where its bugs cannot hurt: in a child process.
+//
+// Mesh files come from anywhere and third-party parsers have crashed on damaged ones for as long as they exist. In a
+// child, a wild pointer, an endless loop or an archive that unpacks to terabytes ends that child and becomes an Error.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace cotouch {
+
+struct IsolationLimits {
+  std::uint64_t memory_bytes = std::uint64_t{8} << 30;  // the child's whole address space
+  std::uint64_t cpu_seconds = 600;
+  std::uint64_t result_bytes = std::uint64_t{8} << 30;
+};
+
+// Calls `work` in a child process and returns the bytes it returned there. An Error thrown by `work` arrives here with
+// its message; other exceptions and any other end of the child become an Error that says so. An interrupted child
+// (Ctrl-C) throws Cancelled. The child sees memory as it is now; what it changes is lost.
+std::vector<std::byte> run_isolated(const std::function<std::vector<std::byte>()>& work, const IsolationLimits& limits);
+
+}  // namespace cotouch

@@ -1,0 +1,75 @@
+#include <cotouch/mesh/triangulate.h>
+
+namespace cotouch {
+namespace {
+
+// Cutting ears takes quadratic time; beyond this a polygon is fanned out.
+constexpr std::size_t k_most_corners = 2048;
+
+struct Flat {
+  double x, y;
+};
+
+// Twice the area of abc, positive counter-clockwise.
+double turn(const Flat& a, const Flat& b, const Flat& c) {
+  return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+}
+
+// The polygon seen along the main axis of its area vector (Newell), counter-clockwise. Empty where it has no area.
+std::vector<Flat> flatten(const TriangleMesh& mesh, std::span<const std::uint32_t> corners) {
+  Vec3d area;
+  const Vec3d& origin = mesh.vertices[corners[0]];
+  for (std::size_t i = 1; i + 1 < corners.size(); ++i)
+    area += cross(mesh.vertices[corners[i]] - origin, mesh.vertices[corners[i + 1]] - origin);
+  const double ax = std::fabs(area.x), ay = std::fabs(area.y), az = std::fabs(area.z);
+  const std::size_t along = ax >= ay && ax >= az ? 0 : ay >= az ? 1 : 2;
+  if (!(std::fabs(area[along]) > 0)) return {};
+  const std::size_t u = (along + 1) % 3, v = (along + 2) % 3;
+  const bool mirrored = area[along] < 0;
+  std::vector<Flat> flat;
+  for (const std::uint32_t corner : corners) {
+    const Vec3d& p = mesh.vertices[corner];
+    flat.push_back(mirrored ? Flat{p[v], p[u]} : Flat{p[u], p[v]});
+  }
+  return flat;
+}
+
+}  // namespace
+
+void add_polygon(TriangleMesh& mesh, std::span<const std::uint32_t> corners) {
+  if (corners.size() < 3) return;
+  if (corners.size() == 3) {
+    mesh.triangles.push_back({corners[0], corners[1], corners[2]});
+    return;
+  }
+  std::vector<Flat> flat;
+  if (corners.size() <= k_most_corners) flat = flatten(mesh, corners);
+
+  std::vector<std::size_t> left(corners.size());
+  for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
+  // An ear: a corner that turns left, with no other corner in its triangle.
+  const auto is_ear = [&](std::size_t i) {
+    const std::size_t n = left.size();
+    const std::size_t before = left[(i + n - 1) % n], at = left[i], after = left[(i + 1) % n];
+    if (!(turn(flat[before], flat[at], flat[after]) > 0)) return false;
+    for (const std::size_t other : left) {
+      if (other == before || other == at || other == after) continue;
+      if (turn(flat[before], flat[at], flat[other]) >= 0 && turn(flat[at], flat[after], flat[other]) >= 0 &&
+          turn(flat[after], flat[before], flat[other]) >= 0)
+        return false;
+    }
+    return true;
+  };
+  while (!flat.empty() && left.size() > 3) {
+    std::size_t ear = 0;
+    while (ear < left.size() && !is_ear(ear)) ++ear;
+    if (ear == left.size()) break;  // it crosses itself
+    const std::size_t n = left.size();
+    mesh.triangles.push_back({corners[left[(ear + n - 1) % n]], corners[left[ear]], corners[left[(ear + 1) % n]]});
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(ear));
+  }
+  for (std::size_t i = 1; i + 1 < left.size(); ++i)
+    mesh.triangles.push_back({corners[left[0]], corners[left[i]], corners[left[i + 1]]});
+}
+
+}  // namespace cotouch

@@ -1,0 +1,328 @@
+#include <cotouch/base/error.h>
+#include <cotouch/mesh/export.h>
+#include <cotouch/mesh/import.h>
+#include <cotouch/mesh/shape_parts.h>
+#include <cotouch/mesh/shapes.h>
+#include <mesh/mesh_checks.h>
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+namespace cotouch {
+namespace {
+
+ImportedMesh load_text(const std::string& text, const char* name, const ImportOptions& options = {}) {
+  return load_mesh_from_memory(std::as_bytes(std::span(text)), name, options);
+}
+
+// The sentence a file is refused with; empty when it is not refused.
+std::string refusal(const std::string& content, const char* name) {
+  try {
+    load_text(content, name);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool says(const std::string& sentence, const char* words) {
+  return sentence.find(words) != std::string::npos;
+}
+
+bool notes_say(const ImportedMesh& imported, const char* words) {
+  for (const std::string& line : imported.report.lines())
+    if (says(line, words)) return true;
+  return false;
+}
+
+class TemporaryFolder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder = std::filesystem::path(::testing::TempDir()) /
+             (std::string("cotouch_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+  std::filesystem::path folder;
+};
+using MeshFiles = TemporaryFolder;
+
+// One tetrahedron with edges of 10 along the axes, volume 1000/6, in each text format.
+const std::string k_obj = "v 0 0 0\nv 10 0 0\nv 0 10 0\nv 0 0 10\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+const std::string k_ply =
+    "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\nelement face 4\n"
+    "property list uchar int vertex_indices\nend_header\n0 0 0\n10 0 0\n0 10 0\n0 0 10\n3 0 2 1\n3 0 1 3\n3 0 3 2\n"
+    "3 1 2 3\n";
+const std::string k_gltf =
+    R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0,"translation":[5,0,0],)"
+    R"("scale":[-2,2,2]}],"meshes":[{"primitives":[{"attributes":{"POSITION":0},"indices":1}]}],"buffers":[{"byteLength":72,)"
+    R"("uri":"data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAAAgQQAAAAAAAAAAAAAAAAAAIEEAAAAAAAAAAAAAAAAAACBB)"
+    R"(AAACAAEAAAABAAMAAAADAAIAAQACAAMA"}],"bufferViews":[{"buffer":0,"byteOffset":0,"byteLength":48},{"buffer":0,)"
+    R"("byteOffset":48,"byteLength":24}],"accessors":[{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3",)"
+    R"("min":[0,0,0],"max":[10,10,10]},{"bufferView":1,"componentType":5123,"count":12,"type":"SCALAR"}]})";
+
+std::uint32_t crc32(const std::string& text) {
+  std::uint32_t crc = 0xffffffff;
+  for (const char c : text) {
+    crc ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc;
+}
+
+// A ZIP archive of stored (not packed) files.
+std::string zip(const std::vector<std::pair<std::string, std::string>>& files) {
+  const auto number = [](std::uint64_t value, int size) {
+    std::string out;
+    for (int i = 0; i < size; ++i) out.push_back(static_cast<char>(value >> (8 * i) & 255));
+    return out;
+  };
+  std::string out, directory;
+  for (const auto& [name, content] : files) {
+    const std::string common = number(20, 2) + number(0, 2) + number(0, 2) + number(0, 4) + number(crc32(content), 4) +
+                               number(content.size(), 4) + number(content.size(), 4) + number(name.size(), 2) +
+                               number(0, 2);
+    directory += "PK\1\2" + number(20, 2) + common + number(0, 2) + number(0, 2) + number(0, 2) + number(0, 4) +
+                 number(out.size(), 4) + name;
+    out += "PK\3\4" + common + name + content;
+  }
+  const std::string end = std::string("PK\5\6") + number(0, 4) + number(files.size(), 2) + number(files.size(), 2) +
+                          number(directory.size(), 4) + number(out.size(), 4) + number(0, 2);
+  return out + directory + end;
+}
+
+std::string three_mf(const std::string& unit_attribute) {
+  return zip(
+      {{"[Content_Types].xml",
+        R"(<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default )"
+        R"(Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default )"
+        R"(Extension="model" ContentType="application/vnd.ms-package.3dmanufacturing-3dmodel+xml"/></Types>)"},
+       {"_rels/.rels",
+        R"(<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">)"
+        R"(<Relationship Target="/3D/3dmodel.model" Id="rel0" )"
+        R"(Type="http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"/></Relationships>)"},
+       {"3D/3dmodel.model",
+        R"(<?xml version="1.0"?><model )" + unit_attribute +
+            R"( xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02"><resources><object id="1" type="model">)"
+            R"(<mesh><vertices><vertex x="0" y="0" z="0"/><vertex x="10" y="0" z="0"/><vertex x="0" y="10" z="0"/>)"
+            R"(<vertex x="0" y="0" z="10"/></vertices><triangles><triangle v1="0" v2="2" v3="1"/>)"
+            R"(<triangle v1="0" v2="1" v3="3"/><triangle v1="0" v2="3" v3="2"/><triangle v1="1" v2="2" v3="3"/></triangles>)"
+            R"(</mesh></object></resources><build><item objectid="1" transform="1 0 0 0 1 0 0 0 1 100 0 0"/></build></model>)"}});
+}
+
+void expect_tetrahedron(const ImportedMesh& imported, double edge) {
+  EXPECT_EQ(imported.mesh.triangles.size(), 4u);
+  EXPECT_EQ(imported.mesh.vertices.size(), 4u);
+  EXPECT_TRUE(is_closed_and_consistent(imported.mesh));
+  EXPECT_NEAR(signed_volume(imported.mesh), edge * edge * edge / 6, 1e-6 * edge * edge * edge);
+  EXPECT_TRUE(imported.report.closed());
+}
+
+TEST(Import, ReadsTheTextFormats) {
+  expect_tetrahedron(load_text(k_obj, "part.obj"), 10);
+  expect_tetrahedron(load_text(k_ply, "part.PLY"), 10);
+  EXPECT_EQ(load_text(k_obj, "part.obj").mesh.name, "part");
+  expect_tetrahedron(load_text("OFF\n4 4 6\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n", "a.off"),
+                     1);
+}
+
+TEST(Import, ReadsGltfWithItsTransformsInMetres) {
+  // Mirrored in x, so the triangles must be turned to keep facing outward.
+  const ImportedMesh imported = load_text(k_gltf, "a.gltf");
+  expect_tetrahedron(imported, 20);
+  EXPECT_NEAR(imported.report.bounds.low.x, -15, 1e-5);
+  EXPECT_NEAR(imported.report.bounds.high.x, 5, 1e-5);
+  EXPECT_TRUE(notes_say(imported, "unit: 1 m, as stated"));
+}
+
+TEST(Import, ReadsBinaryGltf) {
+  const std::string json =
+      R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],"meshes":[{"primitives":)"
+      R"([{"attributes":{"POSITION":0}}]}],"buffers":[{"byteLength":36}],"bufferViews":[{"buffer":0,"byteLength":36}],)"
+      R"("accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[1,1,0]}]}   )";
+  const std::string padded = json + std::string((4 - json.size() % 4) % 4, ' ');
+  const auto number = [](std::size_t value) {
+    const auto n = static_cast<std::uint32_t>(value);
+    return std::string(reinterpret_cast<const char*>(&n), 4);
+  };
+  const float corners[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+  const std::string data(reinterpret_cast<const char*>(corners), sizeof corners);
+  const std::string file = "glTF" + number(2) + number(28 + padded.size() + data.size()) + number(padded.size()) +
+                           "JSON" + padded + number(data.size()) + std::string("BIN\0", 4) + data;
+  const ImportedMesh imported = load_text(file, "a.glb");
+  EXPECT_EQ(imported.mesh.triangles.size(), 1u);
+  EXPECT_NEAR(imported.report.area, 0.5, 1e-12);
+  EXPECT_EQ(imported.report.open_edges, 3u);
+}
+
+TEST(Import, Reads3mfInTheUnitItStates) {
+  expect_tetrahedron(load_text(three_mf("unit=\"inch\""), "a.3mf"), 0.254);
+  const ImportedMesh by_default = load_text(three_mf(""), "a.3mf");
+  expect_tetrahedron(by_default, 0.01);
+  EXPECT_NEAR(by_default.report.bounds.low.x, 0.1, 1e-7);  // the build item moves it
+  ImportOptions options;
+  options.unit = "m";
+  expect_tetrahedron(load_text(three_mf("unit=\"inch\""), "a.3mf", options), 10);
+}
+
+TEST(Import, StatesTheAssumedUnitAndDoubtsImplausibleSizes) {
+  const ImportedMesh metres = load_text(k_obj, "a.obj");
+  EXPECT_TRUE(notes_say(metres, "metres assumed"));
+  EXPECT_FALSE(notes_say(metres, "hardly meant for a hand"));
+  ImportOptions options;
+  options.unit = "mm";
+  expect_tetrahedron(load_text(k_obj, "a.obj", options), 0.01);
+  EXPECT_TRUE(notes_say(load_text("v 0 0 0\nv 200 0 0\nv 0 200 0\nf 1 2 3\n", "a.obj"), "--unit mm"));
+  options.unit = "furlong";
+  EXPECT_THROW(load_text(k_obj, "a.obj", options), Error);
+}
+
+TEST(Import, TurnsTheUpAxisToZWithoutMirroring) {
+  // A tall pole along each axis ends up along z, and keeps its volume's sign.
+  for (const char* axis : {"x", "y", "z"}) {
+    std::string text = "v 0 0 0\n";
+    for (const char other : {'x', 'y', 'z'}) {
+      const double s = other == axis[0] ? 7 : 1;
+      text += "v " + std::to_string(other == 'x' ? s : 0) + ' ' + std::to_string(other == 'y' ? s : 0) + ' ' +
+              std::to_string(other == 'z' ? s : 0) + '\n';
+    }
+    ImportOptions options;
+    options.up_axis = axis;
+    const ImportedMesh imported = load_text(text + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n", "a.obj", options);
+    EXPECT_EQ(imported.report.bounds.size(), Vec3d(1, 1, 7));
+    EXPECT_NEAR(signed_volume(imported.mesh), 7.0 / 6, 1e-12);
+  }
+  ImportOptions options;
+  options.up_axis = "w";
+  EXPECT_THROW(load_text(k_obj, "a.obj", options), Error);
+}
+
+TEST(Import, CutsPolygonsInsideTheirOutline) {
+  // An arrow head: a fan from the first corner would cover the notch. The outer triangle is 8, the notch 2.
+  const ImportedMesh arrow = load_text("v 2 0 0\nv 4 4 0\nv 2 3 0\nv 0 4 0\nf 2 3 4 1\n", "a.obj");
+  EXPECT_NEAR(arrow.report.area, 6, 1e-12);
+  EXPECT_EQ(arrow.mesh.triangles.size(), 2u);
+}
+
+TEST(Import, ReadsObjWithNegativeIndicesSlashesAndContinuedLines) {
+  const std::string text =
+      "# c\r\nv 0 0 0 1.0\r\nv 10 0 0\nv 0 10 0\nv 0 0 10\nvn 0 0 1\nf -4//1 3//1 \\\n 2//1\nf 1 2 4\nf 1/2/3 4 3\nf 2 "
+      "3 4";
+  expect_tetrahedron(load_text(text, "a.obj"), 10);
+}
+
+TEST_F(MeshFiles, ComeBackAsTheyWereWritten) {
+  const TriangleMesh torus = make_torus(0.06, 0.02, 24, 12);
+  write_obj(torus, folder / "torus.obj");
+  write_ply(torus, folder / "torus.ply");
+  write_stl(torus, folder / "torus.stl");
+  for (const char* name : {"torus.obj", "torus.ply", "torus.stl"}) {
+    const ImportedMesh imported = load_mesh(folder / name);
+    EXPECT_TRUE(imported.report.closed()) << name;
+    EXPECT_EQ(imported.mesh.triangles.size(), torus.triangles.size());
+    // STL rounds to single precision: 6e-8 of the coordinates.
+    EXPECT_NEAR(signed_volume(imported.mesh), signed_volume(torus), 1e-6 * signed_volume(torus));
+  }
+  EXPECT_EQ(load_mesh(folder / "torus.obj").mesh.vertices, torus.vertices);
+  EXPECT_EQ(load_mesh(folder / "torus.ply").mesh.triangles, torus.triangles);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 3);  // nothing unfinished left behind
+  EXPECT_THROW(write_obj(torus, folder / "no" / "such" / "folder.obj"), Error);
+}
+
+TEST_F(MeshFiles, ThatAreMissingOrFoldersAreRefused) {
+  EXPECT_THROW(load_mesh(folder / "missing.stl"), Error);
+  EXPECT_THROW(load_mesh(folder), Error);
+  std::filesystem::create_directories(folder / "named.stl");
+  EXPECT_THROW(load_mesh(folder / "named.stl"), Error);
+  std::ofstream(folder / "empty.stl");
+  EXPECT_THROW(load_mesh(folder / "empty.stl"), Error);
+}
+
+TEST(BadFile, EmptyOrUnknownIsRefusedByName) {
+  EXPECT_TRUE(says(refusal("", "a.stl"), "a.stl is empty"));
+  EXPECT_TRUE(says(refusal("hello", "a.xyzzy"), "a.xyzzy is of an unknown kind"));
+  EXPECT_TRUE(says(refusal("hello", "noending"), "unknown kind"));
+}
+
+TEST(BadFile, WithoutAnyAreaIsRefused) {
+  EXPECT_TRUE(says(refusal("v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n", "a.obj"), "no triangle with area"));
+  EXPECT_TRUE(says(refusal("v 0 0 0\nv 1 0 0\n", "a.obj"), "no triangle with area"));
+}
+
+TEST(BadFile, BinaryStlMustHoldWhatItPromises) {
+  std::string stl(84 + 2 * 50, '\0');
+  for (const std::uint32_t promised : {3u, 0x7fffffffu, 0xffffffffu}) {
+    std::memcpy(stl.data() + 80, &promised, 4);
+    EXPECT_TRUE(says(refusal(stl, "a.stl"), "cut short")) << promised;
+  }
+  EXPECT_TRUE(says(refusal("short", "a.stl"), "cut short"));
+}
+
+TEST(BadFile, TextStlMustEnd) {
+  const std::string whole =
+      "solid a b\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 "
+      "0\nendloop\nendfacet\nendsolid a b\n";
+  EXPECT_EQ(refusal(whole, "a.stl"), "");
+  for (const char* cut : {"endsolid", "endfacet", "vertex 0 1", "1 0\nend"})
+    EXPECT_TRUE(says(refusal(whole.substr(0, whole.find(cut)), "a.stl"), "cut short")) << cut;
+}
+
+TEST(BadFile, PlyMustHoldWhatItPromises) {
+  EXPECT_TRUE(says(refusal(k_ply.substr(0, k_ply.size() - 4), "a.ply"), "cut short"));
+  EXPECT_TRUE(says(refusal(k_ply.substr(0, 60), "a.ply"), "cut short"));
+  EXPECT_TRUE(says(refusal("solid", "a.ply"), "no PLY file"));
+  std::string wrong = k_ply;
+  wrong.replace(wrong.find("3 1 2 3"), 7, "3 1 2 9");
+  EXPECT_TRUE(says(refusal(wrong, "a.ply"), "refers to vertex 9 of 4"));
+  EXPECT_TRUE(
+      says(refusal("ply\nformat ascii 1.0\nelement vertex 99999999999\nproperty float x\nproperty float y\nproperty "
+                   "float z\nend_header\n",
+                   "a.ply"),
+           "more than"));
+}
+
+TEST(BadFile, ObjMustReferToItsVertices) {
+  EXPECT_TRUE(says(refusal("v 0 0 0\nf 1 2 3\n", "a.obj"), "line 2 refers to vertex 2 of 1"));
+  EXPECT_TRUE(says(refusal("v 0 0 0\nf 1 0 1\n", "a.obj"), "no vertex number"));
+  EXPECT_TRUE(says(refusal("v 0 0\n", "a.obj"), "three coordinates"));
+}
+
+TEST(BadFile, CoordinatesMustBeFiniteAndNear) {
+  EXPECT_TRUE(says(refusal("v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "a.obj"), "no finite number"));
+  EXPECT_TRUE(says(refusal("v inf 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "a.obj"), "no finite number"));
+  EXPECT_TRUE(says(refusal("v 1e7 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "a.obj"), "1000 km"));
+  std::string stl(84 + 50, '\0');
+  stl[80] = 1;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::memcpy(stl.data() + 84 + 12, &nan, 4);
+  EXPECT_TRUE(says(refusal(stl, "a.stl"), "no finite number"));
+}
+
+TEST(BadFile, LimitsHold) {
+  ImportOptions options;
+  options.limits.triangles = 3;
+  for (const auto& [text, name] : {std::pair{k_obj, "a.obj"}, std::pair{k_ply, "a.ply"}, std::pair{k_gltf, "a.gltf"}})
+    EXPECT_THROW(load_text(text, name, options), Error) << name;
+  options.limits = {};
+  options.limits.file_bytes = 10;
+  EXPECT_THROW(load_text(k_obj, "a.obj", options), Error);
+}
+
+TEST(BadFile, GarbageInSceneFormatsIsAnErrorAndNothingElse) {
+  const std::string archive = three_mf("");
+  for (std::size_t cut = 10; cut < archive.size(); cut += archive.size() / 7)
+    EXPECT_NE(refusal(archive.substr(0, cut), "a.3mf"), "");
+  for (std::size_t cut = 10; cut < k_gltf.size() - 10; cut += k_gltf.size() / 7)
+    EXPECT_NE(refusal(k_gltf.substr(0, cut), "a.gltf"), "");
+  for (const char* name : {"a.fbx", "a.dae", "a.3ds", "a.glb", "a.blend", "a.x", "a.lwo"})
+    EXPECT_TRUE(says(refusal(std::string(200, '\7'), name), name)) << name;
+  std::string wrong = k_gltf;
+  wrong.replace(wrong.find("\"count\":12"), 10, "\"count\":99");
+  EXPECT_NE(refusal(wrong, "a.gltf"), "");
+}
+
+}  // namespace
+}  // namespace cotouch

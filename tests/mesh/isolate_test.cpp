@@ -1,0 +1,82 @@
+#include <cotouch/base/error.h>
+#include <cotouch/mesh/isolate.h>
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+
+#include <unistd.h>
+
+namespace cotouch {
+namespace {
+
+using Result = std::vector<std::byte>;
+
+std::string failure(const std::function<Result()>& work, const IsolationLimits& limits = {}) {
+  try {
+    run_isolated(work, limits);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Isolation, BringsBackWhatTheWorkReturns) {
+  // More than a pipe holds at once.
+  const Result sent(300'000, std::byte{7});
+  EXPECT_EQ(run_isolated([&] { return sent; }, {}), sent);
+  EXPECT_TRUE(run_isolated([] { return Result{}; }, {}).empty());
+}
+
+TEST(Isolation, BringsBackTheMessageOfAnError) {
+  EXPECT_EQ(failure([]() -> Result { throw Error("is too green"); }), "is too green");
+  EXPECT_EQ(failure([]() -> Result { throw std::runtime_error("other"); }), "other");
+  EXPECT_NE(failure([]() -> Result { throw 7; }), "");
+}
+
+TEST(Isolation, SurvivesEveryWayToDie) {
+  EXPECT_NE(failure([]() -> Result {
+              std::raise(SIGSEGV);
+              return {};
+            }).find("crashed"),
+            std::string::npos);
+  EXPECT_NE(failure([]() -> Result { std::abort(); }).find("crashed"), std::string::npos);
+  EXPECT_NE(failure([]() -> Result { _exit(0); }).find("crashed"), std::string::npos);
+  EXPECT_NE(failure([]() -> Result { _exit(3); }).find("crashed"), std::string::npos);
+}
+
+TEST(Isolation, PassesOnAnInterruption) {
+  EXPECT_THROW(run_isolated(
+                   []() -> Result {
+                     std::raise(SIGINT);
+                     return {};
+                   },
+                   {}),
+               Cancelled);
+}
+
+TEST(Isolation, RefusesMoreThanItWasToldToTake) {
+  IsolationLimits limits;
+  limits.result_bytes = 1000;
+  EXPECT_NE(failure([] { return Result(100'000); }, limits).find("more than"), std::string::npos);
+}
+
+TEST(Isolation, EndsAnEndlessLoop) {
+  IsolationLimits limits;
+  limits.cpu_seconds = 1;
+  EXPECT_NE(failure(
+                []() -> Result {
+                  volatile bool forever = true;
+                  while (forever) {
+                  }
+                  return {};
+                },
+                limits)
+                .find("too long"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace cotouch

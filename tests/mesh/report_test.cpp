@@ -1,0 +1,116 @@
+#include <cotouch/base/trig.h>
+#include <cotouch/mesh/report.h>
+#include <cotouch/mesh/shapes.h>
+#include <mesh/mesh_checks.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace cotouch {
+namespace {
+
+// Every triangle with corners of its own, as STL files have them.
+TriangleMesh unwelded(const TriangleMesh& mesh) {
+  TriangleMesh out;
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+    const auto first = static_cast<std::uint32_t>(out.vertices.size());
+    for (const Vec3d& v : mesh.corners(t)) out.vertices.push_back(v);
+    out.triangles.push_back({first, first + 1, first + 2});
+  }
+  return out;
+}
+
+TEST(MeshReport, WeldingMakesASoupClosedAgain) {
+  const TriangleMesh sphere = make_sphere(0.05, 2);
+  TriangleMesh soup = unwelded(sphere);
+  const MeshReport report = clean_mesh(soup);
+  EXPECT_TRUE(is_closed_and_consistent(soup));
+  EXPECT_TRUE(report.closed());
+  EXPECT_EQ(report.vertices, sphere.vertices.size());
+  EXPECT_EQ(report.welded, 3 * sphere.triangles.size() - sphere.vertices.size());
+  EXPECT_EQ(report.components, 1u);
+  EXPECT_EQ(report.crossings.crossing, 0u);
+}
+
+TEST(MeshReport, ZeroAndMinusZeroAreTheSamePlace) {
+  TriangleMesh mesh;
+  mesh.vertices = {{0.0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {-0.0, 0, 0}, {0, 1, 0}, {-1, 0, 0}};
+  mesh.triangles = {{0, 1, 2}, {3, 4, 5}};
+  EXPECT_EQ(clean_mesh(mesh).open_edges, 4u);
+}
+
+TEST(MeshReport, FindsWhatWasBroken) {
+  TriangleMesh mesh = make_box({1, 1, 1});
+  const MeshReport whole = clean_mesh(mesh);
+  EXPECT_TRUE(whole.closed());
+  EXPECT_NEAR(whole.area, 6, 1e-14);
+
+  TriangleMesh open = mesh;
+  open.triangles.pop_back();
+  EXPECT_EQ(clean_mesh(open).open_edges, 3u);
+
+  TriangleMesh flipped = mesh;
+  std::swap(flipped.triangles[5][0], flipped.triangles[5][1]);
+  EXPECT_EQ(clean_mesh(flipped).inconsistent_edges, 3u);
+
+  // A fin on an edge: that edge has three triangles, the fin's other two are open.
+  TriangleMesh fin = mesh;
+  fin.vertices.push_back({-2, -2, 0});
+  fin.triangles.push_back({0, 4, 8});
+  EXPECT_EQ(clean_mesh(fin).nonmanifold_edges, 1u);
+  EXPECT_EQ(clean_mesh(fin).open_edges, 2u);
+
+  TriangleMesh two = mesh;
+  TriangleMesh other = make_box({1, 1, 1});
+  for (Vec3d& v : other.vertices) v.x += 5;
+  append(two, other);
+  EXPECT_EQ(clean_mesh(two).components, 2u);
+}
+
+TEST(MeshReport, DropsTrianglesWithoutAreaAndRepeatedOnes) {
+  TriangleMesh mesh = make_box({1, 1, 1});
+  const std::size_t before = mesh.triangles.size();
+  const auto [a, b, c] = mesh.triangles[3];
+  mesh.triangles.push_back({b, c, a});
+  mesh.triangles.push_back({b, a, c});
+  mesh.triangles.push_back({a, a, c});
+  mesh.vertices.push_back((mesh.vertices[a] + mesh.vertices[b]) * 0.5);
+  mesh.triangles.push_back({a, b, static_cast<std::uint32_t>(mesh.vertices.size() - 1)});
+  mesh.vertices.push_back({9, 9, 9});  // used by nothing
+  const MeshReport report = clean_mesh(mesh);
+  EXPECT_EQ(report.duplicates, 2u);
+  EXPECT_EQ(report.without_area, 2u);
+  EXPECT_EQ(mesh.triangles.size(), before);
+  EXPECT_EQ(mesh.vertices.size(), 8u);
+  EXPECT_TRUE(report.closed());
+  EXPECT_EQ(report.triangles_read, before + 4);
+}
+
+TEST(MeshReport, SeesCrossingPiecesAndOnlyThose) {
+  TriangleMesh mesh = make_box({1, 1, 1});
+  TriangleMesh other = make_box({0.5, 0.5, 4});
+  append(mesh, other);
+  const SelfIntersections crossings = find_self_intersections(mesh);
+  EXPECT_EQ(crossings.tested, 24u);
+  // The pole's eight long triangles cross the box's top and bottom, each of whose two triangles is crossed in turn.
+  EXPECT_EQ(crossings.crossing, 12u);
+
+  EXPECT_EQ(find_self_intersections(make_torus(0.06, 0.02, 30, 20)).crossing, 0u);
+  EXPECT_EQ(find_self_intersections(TriangleMesh{}).tested, 0u);
+  EXPECT_EQ(find_self_intersections(mesh, 5).tested, 5u);
+  EXPECT_LE(find_self_intersections(mesh, 24, 10).tested, 24u);
+}
+
+TEST(MeshReport, ReadsLikeSentences) {
+  TriangleMesh mesh = make_box({0.1, 0.2, 0.3});
+  mesh.triangles.pop_back();
+  const std::vector<std::string> lines = clean_mesh(mesh).lines();
+  ASSERT_GE(lines.size(), 3u);
+  EXPECT_EQ(lines[0], "11 triangles, 8 vertices, 1 piece");
+  EXPECT_EQ(lines[1].substr(0, lines[1].find(',')), "size 100 mm x 200 mm x 300 mm");
+  EXPECT_EQ(lines[2], "3 open edges: the surface has holes or is a sheet");
+}
+
+}  // namespace
+}  // namespace cotouch
