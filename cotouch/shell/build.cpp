@@ -2,6 +2,7 @@
 #include <cotouch/shell/build.h>
 #include <cotouch/shell/level_set.h>
 #include <cotouch/shell/sampling.h>
+#include <cotouch/shell/spacing.h>
 #include <cotouch/shell/tree.h>
 
 #include <cmath>
@@ -22,6 +23,16 @@ Shell build_shell(const Field& field, const ShellSettings& settings, Progress& p
   const Shell shell = build_tree(sample_level_set(surface, settings.points, settings.seed, progress));
   if (quality != nullptr) *quality = measure_quality(shell);
   return shell;
+}
+
+ShellQuality measure_quality(const Shell& shell) {
+  ShellQuality quality;
+  for (std::uint32_t l = 0; l < shell.levels(); ++l) {
+    const std::uint32_t points = shell.points_to_level(l);
+    const Spacing spacing = measure_spacing(shell.data().positions.first(points));
+    quality.levels.push_back({points, spacing.mean, spacing.variation});
+  }
+  return quality;
 }
 
 }  // namespace cotouch

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace cotouch {
 namespace {
@@ -67,6 +68,13 @@ std::vector<std::uint32_t> morton_order(std::span<const Vec3f> points) {
   std::vector<std::uint32_t> order(points.size());
   for (std::size_t i = 0; i < items.size(); ++i) order[i] = items[i].index;
   return order;
+}
+
+float typical_spacing(std::span<const Vec3f> points) {
+  if (points.empty()) return 0;
+  const Vec3d size(bounds_of(points).size());
+  const double area = 2 * (size.x * size.y + size.y * size.z + size.z * size.x);
+  return static_cast<float>(std::sqrt(area / static_cast<double>(points.size())));
 }
 
 PointGrid::PointGrid(std::span<const Vec3f> points, float cell_edge) {

@@ -16,6 +16,9 @@ std::uint64_t morton_key(std::uint32_t x, std::uint32_t y, std::uint32_t z) noex
 // Indices of `points` in Morton order; equal keys keep the order of the indices.
 std::vector<std::uint32_t> morton_order(std::span<const Vec3f> points);
 
+// About the distance between neighbours if the points lay evenly on the sides of their box: a fair cell edge.
+float typical_spacing(std::span<const Vec3f> points);
+
 class PointGrid {
  public:
   static constexpr std::uint32_t k_none = 0xffffffff;

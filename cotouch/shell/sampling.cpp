@@ -3,6 +3,7 @@
 #include <cotouch/base/random.h>
 #include <cotouch/shell/point_grid.h>
 #include <cotouch/shell/sampling.h>
+#include <cotouch/shell/spacing.h>
 
 #include <algorithm>
 #include <bit>
@@ -14,6 +15,11 @@ namespace {
 
 constexpr std::uint32_t k_most_on_top = 64;
 constexpr std::size_t k_grain = 1024;
+// Few points are cheap to place and hard to place well on an intricate part: such levels take more steps, and are begun
+// again while they come out less even than this.
+constexpr std::size_t k_few = 8192;
+constexpr double k_even = 0.1;
+constexpr int k_attempts = 6;
 
 struct Points {
   std::vector<Vec3f> positions, normals;  // normals outward
@@ -223,8 +229,7 @@ void relax(const LevelSet& surface, std::size_t frozen, float radius, Points& po
   constexpr float k_wide = 2.2F, k_narrow = 1.4F;
   constexpr float k_skin = 0.3F;   // lists reach this much farther, so that they serve for several steps
   constexpr double k_stale = 0.1;  // mean movement after which they are made anew
-  // Few points are cheap to relax and hard to place well on an intricate part.
-  const int steps = points.size() <= 8192 ? 100 : 40;
+  const int steps = points.size() <= k_few ? 100 : 40;
   Neighbours neighbours;
   Points next = points;
   double since_found = std::numeric_limits<double>::infinity();
@@ -263,10 +268,22 @@ NestedPoints sample_level_set(const LevelSet& surface, std::uint32_t points, std
       progress.update("Spreading points",
                       (static_cast<double>(frozen) + share * static_cast<double>(target - frozen)) / points);
     };
-    report(0);
     const auto spacing = static_cast<float>(std::sqrt(2 * area / (std::sqrt(3.0) * target)));
-    const float radius = fill_gaps(surface, target, spacing, random.bits(), all);
-    relax(surface, frozen, radius, all, [&](double share) { report((1 + 2 * share) / 3); });
+    const int attempts = target <= k_few ? k_attempts : 1;
+    Points best;
+    double best_variation = std::numeric_limits<double>::infinity();
+    for (int attempt = 0; attempt < attempts && best_variation > k_even; ++attempt) {
+      Points trial = all;
+      report(static_cast<double>(attempt) / attempts);
+      const float radius = fill_gaps(surface, target, spacing, random.bits(), trial);
+      relax(surface, frozen, radius, trial, [&](double share) { report((attempt + (1 + 2 * share) / 3) / attempts); });
+      const double variation = attempts > 1 ? measure_spacing(trial.positions).variation : 0;
+      if (variation < best_variation) {
+        best_variation = variation;
+        best = std::move(trial);
+      }
+    }
+    all = std::move(best);
   }
   progress.update("Spreading points", 1);
   nested.positions = std::move(all.positions);

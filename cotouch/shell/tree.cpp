@@ -19,15 +19,8 @@ struct Storage {
 std::vector<std::uint32_t> nearest_parents(std::span<const Vec3f> positions, std::span<const std::uint32_t> above,
                                            std::uint32_t begin, std::uint32_t end) {
   std::vector<Vec3f> parents(above.size());
-  Box3d box;
-  for (std::size_t i = 0; i < above.size(); ++i) {
-    parents[i] = positions[above[i]];
-    box.add(Vec3d(parents[i]));
-  }
-  // About the spacing of the parents if they lay on the sides of their box; only speed depends on it.
-  const Vec3d size = box.size();
-  const double area = 2 * (size.x * size.y + size.y * size.z + size.z * size.x);
-  const PointGrid grid(parents, static_cast<float>(std::sqrt(area / static_cast<double>(above.size()))));
+  for (std::size_t i = 0; i < above.size(); ++i) parents[i] = positions[above[i]];
+  const PointGrid grid(parents, typical_spacing(parents));
   std::vector<std::uint32_t> parent(end - begin);
   parallel_for(parent.size(), 1024, [&](std::size_t first, std::size_t last) {
     double distance_squared;
