@@ -2,12 +2,12 @@
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/parallel.h>
+#include <cotouch/field/stage.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
-#include <mutex>
 #include <string>
 
 namespace cotouch {
@@ -41,25 +41,12 @@ struct Arrays {
   std::vector<float> coarse;
 };
 
-// Runs `work(i)` for all i < count on all cores and reports the share done.
-void for_each(std::size_t count, std::size_t grain, Progress& progress, std::string_view stage, double from, double to,
-              const std::function<void(std::size_t)>& work) {
-  std::mutex mutex;
-  std::size_t done = 0;
-  parallel_for(count, grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) work(i);
-    const std::scoped_lock lock(mutex);
-    done += end - begin;
-    progress.update(stage, from + (to - from) * static_cast<double>(done) / static_cast<double>(count));
-  });
-}
-
 // Samples every brick that may come near the surface and keeps those that do, in the order of the bricks.
 void sample_bricks(const Lattice& lattice, const LatticeDistance& distance, Progress& progress, std::string_view stage,
                    Arrays& arrays) {
   const std::size_t bricks = lattice.brick_count();
   std::vector<std::uint8_t> near(bricks);
-  for_each(bricks, 256, progress, stage, 0, 0.1, [&](std::size_t b) {
+  for_each_reported(bricks, 256, progress, stage, 0, 0.1, [&](std::size_t b) {
     const Vec3d center = Vec3d(lattice.brick_corner(b)) + Vec3d{4, 4, 4};
     near[b] = std::fabs(distance.at(center)) < k_fine_threshold + k_half_brick_diagonal;
   });
@@ -69,7 +56,7 @@ void sample_bricks(const Lattice& lattice, const LatticeDistance& distance, Prog
 
   arrays.samples.resize(candidates.size() * k_samples);
   std::vector<std::uint8_t> fine(candidates.size());
-  for_each(candidates.size(), 16, progress, stage, 0.1, 0.9, [&](std::size_t c) {
+  for_each_reported(candidates.size(), 16, progress, stage, 0.1, 0.9, [&](std::size_t c) {
     std::array<float, k_samples> values;
     distance.brick(lattice.brick_corner(candidates[c]), values);
     for (std::size_t i = 0; i < k_samples; ++i) {
@@ -106,7 +93,7 @@ std::vector<std::int32_t> sample_nodes(const Lattice& lattice, const LatticeDist
   constexpr std::int32_t band = k_band_cells * k_units_per_cell / k_units_per_coarse_step;
   std::vector<std::int32_t> steps(lattice.node_count());
   const Index3 n = lattice.bricks;
-  for_each(steps.size(), 256, progress, stage, 0.9, 1, [&](std::size_t i) {
+  for_each_reported(steps.size(), 256, progress, stage, 0.9, 1, [&](std::size_t i) {
     const Index3 node = lattice.node(i);
     // Nodes between fine bricks are never read.
     bool used = false;

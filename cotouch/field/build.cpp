@@ -1,0 +1,185 @@
+// A signed field from polygon soup (paper 001, II-C; the steps are explained in sides.h and caps.h).
+#include <cotouch/field/assemble.h>
+#include <cotouch/field/caps.h>
+#include <cotouch/field/sides.h>
+#include <cotouch/field/soup.h>
+#include <cotouch/field/space.h>
+#include <cotouch/field/stage.h>
+
+#include <cotouch/base/error.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+namespace cotouch {
+namespace {
+
+// On its inner side an open patch that encloses nothing has a winding number of about one half (exactly, if it is
+// flat).
+constexpr double k_sheet_winding = 0.6;
+
+void check(const TriangleMesh& mesh) {
+  if (mesh.triangles.empty()) throw Error("The mesh has no triangles, so there is nothing to measure distances to.");
+  for (const Triangle& t : mesh.triangles)
+    for (const std::uint32_t v : t) {
+      if (v >= mesh.vertices.size()) throw Error("The mesh is damaged: a triangle names a corner that does not exist.");
+      if (!is_finite(mesh.vertices[v])) throw Error("The mesh is damaged: a corner's position is not a number.");
+    }
+}
+
+Box3d used_bounds(const TriangleMesh& mesh) {
+  Box3d box;
+  for (const Triangle& t : mesh.triangles)
+    for (const std::uint32_t v : t) box.add(mesh.vertices[v]);
+  return box;
+}
+
+TriangleMesh in_cells(const TriangleMesh& mesh, const Lattice& lattice) {
+  TriangleMesh result = mesh;
+  const double scale = 1 / static_cast<double>(lattice.spacing);
+  for (Vec3d& v : result.vertices) v = (v - Vec3d(lattice.origin)) * scale;
+  return result;
+}
+
+// The triangles of patches that are not marked.
+TriangleMesh without(const Soup& soup, const std::vector<std::uint8_t>& marked) {
+  TriangleMesh mesh;
+  mesh.vertices = soup.mesh.vertices;
+  for (std::size_t t = 0; t < soup.mesh.triangles.size(); ++t)
+    if (!marked[soup.patch[t]]) mesh.triangles.push_back(soup.mesh.triangles[t]);
+  return mesh;
+}
+
+// Of the patches with free space on both sides, those that are sheets rather than scans of something solid.
+std::vector<std::uint8_t> find_sheets(const Soup& soup, const std::vector<std::uint8_t>& undecided) {
+  std::vector<std::uint8_t> sheet(soup.patches());
+  if (std::none_of(undecided.begin(), undecided.end(), [](std::uint8_t u) { return u != 0; })) return sheet;
+  const WindingNumber winding(soup.mesh);
+  const std::size_t count = soup.mesh.triangles.size();
+  std::vector<double> behind(count), area(count);
+  parallel_for(count, 64, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t t = begin; t < end; ++t) {
+      if (!undecided[soup.patch[t]] || !soup.patch_open[soup.patch[t]]) continue;
+      const auto [a, b, c] = soup.mesh.corners(t);
+      const Vec3d twice = cross(b - a, c - a);
+      area[t] = norm(twice);
+      behind[t] = winding.at((a + b + c) / 3.0 - twice * (1e-3 / area[t]));
+    }
+  });
+  std::vector<double> total(soup.patches()), weighted(soup.patches());
+  for (std::size_t t = 0; t < count; ++t) {
+    total[soup.patch[t]] += area[t];
+    weighted[soup.patch[t]] += behind[t] * area[t];
+  }
+  for (std::size_t p = 0; p < sheet.size(); ++p) sheet[p] = total[p] > 0 && weighted[p] < k_sheet_winding * total[p];
+  return sheet;
+}
+
+Field assemble(const Space& space, const Sides& sides, const ClosestTriangle& boundary, const ClosestTriangle& sheets,
+               double thickness, Progress& progress) {
+  const auto unsigned_distance = [](const ClosestTriangle& triangles, const Vec3d& p) {
+    return std::sqrt(triangles.closest(p).distance_squared);
+  };
+  LatticeDistance distance;
+  distance.at = [&](const Vec3d& cell) {
+    const bool inside = sides.inside[space.place(Vec3<std::int32_t>(cell))] != 0;
+    const double d = unsigned_distance(boundary, cell) * (inside ? -1 : 1);
+    return sheets.empty() ? d : std::min(d, unsigned_distance(sheets, cell) - thickness);
+  };
+  distance.brick = [&](const Vec3<std::int32_t>& corner, std::span<float> samples) {
+    const std::size_t brick = static_cast<std::size_t>(
+        (corner.z / 8 * space.lattice().bricks.y + corner.y / 8) * space.lattice().bricks.x + corner.x / 8);
+    const auto from = space.distances(space.slot_of_brick(brick));
+    std::size_t i = 0;
+    for (std::int32_t z = 0; z < FieldData::k_brick_side; ++z)
+      for (std::int32_t y = 0; y < FieldData::k_brick_side; ++y)
+        for (std::int32_t x = 0; x < FieldData::k_brick_side; ++x, ++i) {
+          const Vec3<std::int32_t> p = corner + Vec3<std::int32_t>{x, y, z};
+          const float size = static_cast<float>(from[i]) / k_units_per_cell;
+          samples[i] = sides.inside[space.place(p)] ? -size : size;
+          if (!sheets.empty())
+            samples[i] = std::min(samples[i], static_cast<float>(unsigned_distance(sheets, Vec3d(p)) - thickness));
+        }
+  };
+  return assemble_field(space.lattice(), distance, progress, k_stage_distances);
+}
+
+// Leaves out sheets that do not rise above the boundary by more than they would be thickened: folds and flaps of a
+// scan, which thickening would turn into warts. They join the dropped triangles.
+void drop_flaps(Sorted& sorted, const ClosestTriangle& boundary, double thickness) {
+  TriangleMesh kept;
+  kept.vertices = sorted.sheets.vertices;
+  for (std::size_t t = 0; t < sorted.sheets.triangles.size(); ++t) {
+    const auto corners = sorted.sheets.corners(t);
+    const auto hidden = [&](const Vec3d& corner) { return static_cast<bool>(boundary.closest(corner, thickness)); };
+    if (std::all_of(corners.begin(), corners.end(), hidden))
+      add_triangle(sorted.dropped, corners);
+    else
+      kept.triangles.push_back(sorted.sheets.triangles[t]);
+  }
+  sorted.sheets = std::move(kept);
+}
+
+}  // namespace
+
+Field build_field(const TriangleMesh& mesh, const FieldSettings& settings, Progress& progress, FieldReport* report) {
+  check(mesh);
+  const Lattice lattice = make_lattice(used_bounds(mesh), settings);
+  Soup soup = clean_soup(in_cells(mesh, lattice));
+  if (soup.mesh.triangles.empty())
+    throw Error("None of the mesh's triangles has an area, so it has no surface; check the mesh.");
+
+  // First with all triangles: what the flood cannot reach tells how the patches must face.
+  ClosestTriangle closest(soup.mesh);
+  auto space = std::make_unique<Space>(lattice, soup.mesh, closest, ClosestTriangle(), 0, progress);
+  std::optional<Flood> flood(std::in_place, *space);
+  const std::vector<std::uint8_t> undecided = orient_outward(soup, *flood);
+  const std::vector<std::uint8_t> sheet_patch = find_sheets(soup, undecided);
+  WindingNumber winding(without(soup, sheet_patch));
+  Sides sides = find_sides(*flood, winding, progress);
+  Sorted sorted = sort_triangles(soup, sheet_patch, *flood, sides, winding, progress);
+  if (sorted.boundary.triangles.empty() && sorted.sheets.triangles.empty()) {
+    // Nothing can be told apart: all that is left is to make it solid.
+    sorted.sheets = soup.mesh;
+    sorted.dropped = {};
+  }
+
+  FieldReport found;
+  found.flipped = static_cast<std::size_t>(std::count(soup.turned.begin(), soup.turned.end(), 1));
+
+  // Then with those that bound the solid. Nothing changes for a mesh that was closed and simple.
+  ClosestTriangle sheets;
+  if (sorted.whole && !sides.leaks) {
+    if (report) *report = found;
+    return assemble(*space, sides, closest, sheets, settings.sheet_thickness, progress);
+  }
+  TriangleMesh changes;
+  if (!sorted.whole) {
+    winding = WindingNumber(sorted.boundary);
+    drop_flaps(sorted, ClosestTriangle(sorted.boundary), settings.sheet_thickness);
+    sheets = ClosestTriangle(sorted.sheets);
+    append(changes, sorted.dropped);
+    append(changes, sorted.sheets);
+  }
+  if (sides.leaks) {
+    const TriangleMesh caps = close_holes(*space, sides, winding, progress);
+    found.caps = caps.triangles.size();
+    append(sorted.boundary, caps);
+    append(changes, caps);
+    winding = WindingNumber(sorted.boundary);
+  }
+  found.enclosed = sorted.dropped.triangles.size();
+  found.sheets = sorted.sheets.triangles.size();
+  closest = ClosestTriangle(sorted.boundary);
+  const ClosestTriangle changed(changes);
+  space = std::make_unique<Space>(lattice, sorted.boundary, closest, sheets, settings.sheet_thickness, progress,
+                                  space.get(), &changed);
+  flood.emplace(*space);
+  sides = find_sides(*flood, winding, progress);
+  if (report) *report = found;
+  return assemble(*space, sides, closest, sheets, settings.sheet_thickness, progress);
+}
+
+}  // namespace cotouch

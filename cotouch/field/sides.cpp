@@ -1,0 +1,251 @@
+#include <cotouch/field/sides.h>
+
+#include <cotouch/field/stage.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace cotouch {
+namespace {
+
+using Index3 = Vec3<std::int32_t>;
+using Place = Space::Place;
+
+// An enclosed region this deep is a room that the flood could not enter: inside. A shallower one may be the bottom of a
+// groove, which winding numbers judge better.
+constexpr std::uint16_t k_room_depth = 2 * k_units_per_cell;
+// Points of the exterior that the surface winds around: more than so many are no accident.
+constexpr std::uint32_t k_few = 16;
+
+}  // namespace
+
+Flood::Flood(const Space& space) : space_(&space), region_(space.connected()) {
+  // Number the regions in the order of their lowest place, the exterior first. A place is its own region's lowest
+  // exactly where it is connected to itself, and comes before all others of the region.
+  const Place exterior = region_[space.place({0, 0, 0})];
+  std::vector<std::uint8_t> alone(region_.size(), 1);
+  for (Place p = 0; p < region_.size(); ++p)
+    if (region_[p] != p) alone[region_[p]] = 0;
+  alone[exterior] = 0;
+  deepest_.assign(1, 0);
+  for (Place p = 0; p < region_.size(); ++p) {
+    if (region_[p] != p)
+      region_[p] = region_[region_[p]];
+    else if (p == exterior)
+      region_[p] = k_exterior;
+    else if (alone[p] && !space.is_far(p))
+      region_[p] = k_wall;
+    else {
+      region_[p] = static_cast<Region>(deepest_.size());
+      deepest_.push_back(0);
+    }
+    if (region_[p] != k_wall) deepest_[region_[p]] = std::max(deepest_[region_[p]], space.distance(p));
+  }
+}
+
+Space::Place Flood::place_near(const Vec3d& cell) const {
+  const Index3 top = space_->lattice().bricks;
+  const auto nearest = [](double x, std::int32_t bricks) {
+    return static_cast<std::int32_t>(std::clamp(std::floor(x + 0.5), 0.0, static_cast<double>(bricks * 8)));
+  };
+  return space_->place({nearest(cell.x, top.x), nearest(cell.y, top.y), nearest(cell.z, top.z)});
+}
+
+std::vector<std::uint8_t> orient_outward(Soup& soup, const Flood& flood) {
+  const std::size_t patches = soup.patches();
+  std::vector<double> vote(patches), area(patches), volume(patches);
+  std::vector<Vec3d> center(patches);
+  std::vector<double> enclosed(patches);
+  const TriangleMesh& mesh = soup.mesh;
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+    const std::uint32_t patch = soup.patch[t];
+    const auto [a, b, c] = mesh.corners(t);
+    const Vec3d twice = cross(b - a, c - a);
+    const double size = norm(twice);
+    const Vec3d middle = (a + b + c) / 3.0, step = twice * (1.5 / size);
+    const Place front = flood.place_near(middle + step), back = flood.place_near(middle - step);
+    if (flood.exterior(front) && flood.enclosed(back)) vote[patch] += size;
+    if (flood.enclosed(front) && flood.exterior(back)) vote[patch] -= size;
+    if (flood.enclosed(front) || flood.enclosed(back)) enclosed[patch] += size;
+    area[patch] += size;
+    center[patch] += middle * size;
+  }
+  for (std::size_t p = 0; p < patches; ++p) center[p] = center[p] / area[p];
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+    const auto [a, b, c] = mesh.corners(t);
+    const Vec3d& o = center[soup.patch[t]];
+    volume[soup.patch[t]] += dot(a - o, cross(b - o, c - o));
+  }
+
+  std::vector<std::uint8_t> undecided(patches);
+  for (std::size_t p = 0; p < patches; ++p) {
+    if (vote[p] == 0) {
+      undecided[p] = enclosed[p] < 0.1 * area[p];
+      // Six times the volume against the area to the power 1.5; a flat patch has no say and stays as it came.
+      vote[p] = std::fabs(volume[p]) > 1e-3 * area[p] * std::sqrt(area[p]) ? volume[p] : 0;
+    }
+  }
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
+    if (vote[soup.patch[t]] < 0) soup.turn(t);
+  // A flat patch whose triangles were turned only to agree with the first keeps the side that most of it came with.
+  std::vector<std::int64_t> balance(patches);
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) balance[soup.patch[t]] += soup.turned[t] ? 1 : -1;
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
+    if (vote[soup.patch[t]] == 0 && balance[soup.patch[t]] > 0) soup.turn(t);
+  return undecided;
+}
+
+Sides find_sides(const Flood& flood, const WindingNumber& winding, Progress& progress) {
+  const Space& space = flood.space();
+  Sides sides;
+  sides.inside.resize(space.places());
+  const auto inside = [&](Place p) { return winding.at(Vec3d(space.point(p))) > 0.5; };
+  const auto for_each_near_place = [&](double from, double to, const auto& work) {
+    for_each_reported(space.near_bricks(), 16, progress, k_stage_sides, from, to, [&](std::size_t s) {
+      for (std::size_t i = 0; i < 512; ++i) work(static_cast<Place>(s * 512 + i));
+    });
+  };
+
+  // Close to the surface every point is asked.
+  for_each_near_place(0, 0.5, [&](Place p) {
+    if (space.distance(p) <= k_units_per_cell) sides.inside[p] = inside(p);
+  });
+  // What they say about the regions they are connected to.
+  std::vector<std::uint32_t> yes(flood.regions()), no(flood.regions());
+  for (Place p = 0; p < space.near_bricks() * 512; ++p)
+    if (space.distance(p) <= k_units_per_cell && flood.region(p) != Flood::k_wall)
+      ++(sides.inside[p] ? yes : no)[flood.region(p)];
+  sides.leaks = yes[Flood::k_exterior] > k_few;
+  sides.cavity.resize(flood.regions());
+  for (Flood::Region r = 1; r < flood.regions(); ++r)
+    sides.cavity[r] = flood.deepest(r) >= k_room_depth && no[r] > yes[r];
+
+  for_each_near_place(0.5, 0.9, [&](Place p) {
+    const Flood::Region r = flood.region(p);
+    if (r == Flood::k_wall) return;
+    const bool asked = space.distance(p) <= k_units_per_cell;
+    if (r == Flood::k_exterior && !sides.leaks)
+      sides.inside[p] = 0;
+    else if (r != Flood::k_exterior && flood.deepest(r) >= k_room_depth)
+      sides.inside[p] = 1;
+    else if (!asked)
+      sides.inside[p] = inside(p);
+  });
+  for_each_reported(space.lattice().brick_count(), 256, progress, k_stage_sides, 0.9, 1, [&](std::size_t brick) {
+    if (space.slot_of_brick(brick) != FieldData::k_coarse) return;
+    const Place p = space.place_of_far_brick(brick);
+    sides.inside[p] = flood.exterior(p) ? sides.leaks && inside(p) : 1;
+  });
+  return sides;
+}
+
+namespace {
+
+enum class Kind : std::uint8_t { boundary, sheet, enclosed, mixed };
+
+// Sorts one triangle, halving its longest edge until the pieces are small, and keeps pieces of one kind together.
+class TriangleSorter {
+ public:
+  TriangleSorter(const Flood& flood, const Sides& sides, const WindingNumber& winding, double piece)
+      : flood_(flood), sides_(sides), winding_(winding), piece_squared_(piece * piece) {}
+
+  struct Piece {
+    std::array<Vec3d, 3> corners;
+    Kind kind;
+  };
+  // Pieces are added to `out` only where the triangle is not of one kind, which is then the answer.
+  Kind sort(const std::array<Vec3d, 3>& t, const Vec3d& normal, std::vector<Piece>& out) const {
+    std::size_t longest = 0;
+    double length = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const double l = norm_squared(t[(i + 1) % 3] - t[i]);
+      if (l > length) {
+        length = l;
+        longest = i;
+      }
+    }
+    if (length <= piece_squared_) return judge(t, normal);
+    const Vec3d &a = t[longest], &b = t[(longest + 1) % 3], &c = t[(longest + 2) % 3];
+    const Vec3d middle = (a + b) * 0.5;
+    const std::array<Vec3d, 3> low{a, middle, c}, high{middle, b, c};
+    const Kind first = sort(low, normal, out);
+    const std::size_t before_second = out.size();
+    const Kind second = sort(high, normal, out);
+    if (first == second) return first;
+    if (first != Kind::mixed) out.insert(out.begin() + static_cast<std::ptrdiff_t>(before_second), {low, first});
+    if (second != Kind::mixed) out.push_back({high, second});
+    return Kind::mixed;
+  }
+
+ private:
+  // A piece is dropped only if all of it seems enclosed: a kept piece too many costs a little depth inside, a missing
+  // one would be a hole.
+  Kind judge(const std::array<Vec3d, 3>& t, const Vec3d& normal) const {
+    const Vec3d middle = (t[0] + t[1] + t[2]) / 3.0;
+    const Kind kind = judge(middle, normal);
+    if (kind == Kind::enclosed)
+      for (const Vec3d& corner : t)
+        if (const Kind other = judge(corner * 0.9 + middle * 0.1, normal); other != Kind::enclosed) return other;
+    return kind;
+  }
+
+  Kind judge(const Vec3d& p, const Vec3d& normal) const {
+    const bool front = inside(p, normal), back = inside(p, -normal);
+    return front != back ? Kind::boundary : front ? Kind::enclosed : Kind::sheet;
+  }
+
+  // Just beside the triangle; or, in a room the flood could not enter, as far as the flood can tell.
+  bool inside(const Vec3d& p, const Vec3d& normal) const {
+    if (winding_.at(p + normal * 1e-3) > 0.5) return true;
+    const Place beside = flood_.place_near(p + normal * 1.5);
+    const Flood::Region region = flood_.region(beside);
+    return region != Flood::k_wall && sides_.cavity[region] != 0;
+  }
+
+  const Flood& flood_;
+  const Sides& sides_;
+  const WindingNumber& winding_;
+  double piece_squared_;
+};
+
+}  // namespace
+
+void add_triangle(TriangleMesh& mesh, const std::array<Vec3d, 3>& corners) {
+  const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+  mesh.vertices.insert(mesh.vertices.end(), corners.begin(), corners.end());
+  mesh.triangles.push_back({first, first + 1, first + 2});
+}
+
+Sorted sort_triangles(const Soup& soup, const std::vector<std::uint8_t>& sheet_patch, const Flood& flood,
+                      const Sides& sides, const WindingNumber& winding, Progress& progress) {
+  // Pieces of two cells; of more where the lattice is so fine that this would be millions.
+  const Index3 n = flood.space().lattice().bricks;
+  const TriangleSorter sorter(flood, sides, winding, std::max(2.0, std::max({n.x, n.y, n.z}) * 8 / 128.0));
+  const std::size_t count = soup.mesh.triangles.size();
+  std::vector<Kind> kinds(count);
+  std::vector<std::vector<TriangleSorter::Piece>> pieces(count);
+  for_each_reported(count, 64, progress, k_stage_sides, 0, 1, [&](std::size_t t) {
+    if (sheet_patch[soup.patch[t]]) {
+      kinds[t] = Kind::sheet;
+      return;
+    }
+    const auto corners = soup.mesh.corners(t);
+    const Vec3d normal = normalized(cross(corners[1] - corners[0], corners[2] - corners[0]));
+    kinds[t] = sorter.sort(corners, normal, pieces[t]);
+  });
+
+  Sorted sorted;
+  for (std::size_t t = 0; t < count; ++t) {
+    const auto keep = [&](const std::array<Vec3d, 3>& corners, Kind kind) {
+      if (kind == Kind::boundary) add_triangle(sorted.boundary, corners);
+      if (kind == Kind::sheet) add_triangle(sorted.sheets, corners);
+      if (kind == Kind::enclosed) add_triangle(sorted.dropped, corners);
+    };
+    if (kinds[t] != Kind::mixed) keep(soup.mesh.corners(t), kinds[t]);
+    for (const auto& piece : pieces[t]) keep(piece.corners, piece.kind);
+    sorted.whole = sorted.whole && kinds[t] == Kind::boundary;
+  }
+  return sorted;
+}
+
+}  // namespace cotouch

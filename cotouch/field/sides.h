@@ -1,0 +1,69 @@
+// Which lattice points are inside, and which triangles have the inside on one side only (paper 001, II-C).
+//
+// The paper closes small gaps by an isosurface at an offset and drops everything it encloses. Here the same is said
+// with labels: space that cannot be reached from the outside without coming closer to a triangle than about half a cell
+// is inside. Winding numbers add what a flood cannot know: the inside of scans with holes wider than that, and the side
+// of points so close to the surface that the flood does not reach them.
+#pragma once
+
+#include <cotouch/field/build.h>
+#include <cotouch/field/soup.h>
+#include <cotouch/field/space.h>
+#include <cotouch/mesh/winding.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace cotouch {
+
+// What the flood alone says about a place. A region is a set of connected places.
+class Flood {
+ public:
+  using Region = std::uint32_t;
+  static constexpr Region k_wall = 0xffffffff;  // a place not even connected to a neighbour
+  static constexpr Region k_exterior = 0;
+
+  explicit Flood(const Space& space);
+
+  const Space& space() const { return *space_; }
+  std::size_t regions() const { return deepest_.size(); }
+  Region region(Space::Place p) const { return region_[p]; }
+  bool exterior(Space::Place p) const { return region_[p] == k_exterior; }
+  bool enclosed(Space::Place p) const { return region_[p] != k_exterior && region_[p] != k_wall; }
+  // The largest distance from any triangle in a region, in units.
+  std::uint16_t deepest(Region r) const { return deepest_[r]; }
+  // The place of the lattice point nearest to a position in cells.
+  Space::Place place_near(const Vec3d& cell) const;
+
+ private:
+  const Space* space_;
+  std::vector<Region> region_;          // of each place
+  std::vector<std::uint16_t> deepest_;  // of each region
+};
+
+// Turns each patch so that its triangles face away from the inside. Returns, for each patch, whether the flood found
+// free space on both of its sides (an open scan or a sheet), so that only its shape could decide.
+std::vector<std::uint8_t> orient_outward(Soup& soup, const Flood& flood);
+
+// Inside or outside for every place. In a far brick that a wide hole's closing passes through, the brick's centre
+// speaks for it.
+struct Sides {
+  std::vector<std::uint8_t> inside;  // of each place
+  std::vector<std::uint8_t> cavity;  // of each region: enclosed, though nothing winds around it
+  bool leaks = false;                // outside is connected to inside: there are wide holes
+};
+Sides find_sides(const Flood& flood, const WindingNumber& winding, Progress& progress);
+
+// The triangles by what they separate, cut into smaller ones where different parts of one differ.
+struct Sorted {
+  TriangleMesh boundary;  // inside on one side only
+  TriangleMesh sheets;    // outside on both sides
+  TriangleMesh dropped;   // inside on both sides
+  bool whole = true;      // are all triangles boundary, and none was cut?
+};
+Sorted sort_triangles(const Soup& soup, const std::vector<std::uint8_t>& sheet_patch, const Flood& flood,
+                      const Sides& sides, const WindingNumber& winding, Progress& progress);
+
+void add_triangle(TriangleMesh& mesh, const std::array<Vec3d, 3>& corners);
+
+}  // namespace cotouch

@@ -1,0 +1,203 @@
+#include <cotouch/field/space.h>
+
+#include <cotouch/base/error.h>
+#include <cotouch/base/parallel.h>
+#include <cotouch/field/stage.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace cotouch {
+namespace {
+
+using Index3 = Vec3<std::int32_t>;
+
+constexpr std::size_t k_samples = FieldData::k_brick_samples;
+constexpr double k_half_brick_diagonal = 6.92821;
+// 1.5 GiB of samples.
+constexpr std::size_t k_most_bricks = std::size_t{1} << 20;
+
+std::uint16_t to_units(double cells) {
+  return static_cast<std::uint16_t>(std::min(std::floor(cells * k_units_per_cell + 0.5), 65535.0));
+}
+
+// Calls work(position in the brick, index of the sample) up to `last` along each axis, back and forth so that each
+// position is a neighbour of the one before.
+template <class Work>
+void for_each_sample(std::int32_t last, const Work& work) {
+  Index3 p{0, 0, 0}, step{1, 1, 1};
+  for (p.z = 0; p.z <= last; ++p.z, step.y = -step.y)
+    for (p.y = step.y > 0 ? 0 : last; p.y >= 0 && p.y <= last; p.y += step.y, step.x = -step.x)
+      for (p.x = step.x > 0 ? 0 : last; p.x >= 0 && p.x <= last; p.x += step.x)
+        work(p, static_cast<std::size_t>((p.z * 9 + p.y) * 9 + p.x));
+}
+
+// Measures along a walk over the lattice. Each query is bounded by how far the last answer's triangle is from here,
+// which is mostly the answer already.
+class Walk {
+ public:
+  Walk(const ClosestTriangle& triangles, const TriangleMesh& mesh) : triangles_(triangles), mesh_(mesh) {}
+
+  std::uint16_t measure(const Index3& point) {
+    const Vec3d p(point);
+    double bound = std::numeric_limits<double>::infinity();
+    if (last_) {
+      const auto [a, b, c] = mesh_.corners(last_.triangle);
+      bound = std::sqrt(closest_on_triangle(p, a, b, c).distance_squared) * (1 + 1e-9);
+    }
+    last_ = triangles_.closest(p, bound);
+    return to_units(std::sqrt(last_.distance_squared));
+  }
+
+ private:
+  const ClosestTriangle& triangles_;
+  const TriangleMesh& mesh_;
+  ClosestHit last_;
+};
+
+std::uint32_t root(std::vector<std::uint32_t>& parent, std::uint32_t i) {
+  while (parent[i] != i) i = parent[i] = parent[parent[i]];
+  return i;
+}
+
+// The lower number becomes the root, so that the result does not depend on the order of joining.
+void join(std::vector<std::uint32_t>& parent, std::uint32_t a, std::uint32_t b) {
+  a = root(parent, a);
+  b = root(parent, b);
+  if (a < b)
+    parent[b] = a;
+  else
+    parent[a] = b;
+}
+
+}  // namespace
+
+Space::Space(const Lattice& lattice, const TriangleMesh& mesh, const ClosestTriangle& triangles,
+             const ClosestTriangle& sheets, double thickness, Progress& progress, const Space* previous,
+             const ClosestTriangle* changes)
+    : lattice_(lattice) {
+  const std::size_t bricks = lattice.brick_count();
+  std::vector<double> center(bricks);
+  std::vector<std::uint8_t> near(bricks);
+  for_each_reported(bricks, 256, progress, k_stage_distances, 0, 0.1, [&](std::size_t b) {
+    const Vec3d p = Vec3d(lattice.brick_corner(b)) + Vec3d{4, 4, 4};
+    center[b] = std::sqrt(triangles.closest(p).distance_squared);
+    constexpr double limit = k_fine_threshold + k_half_brick_diagonal;
+    near[b] = center[b] < limit || sheets.closest(p, limit + thickness);
+  });
+  slot_.assign(bricks, FieldData::k_coarse);
+  for (std::size_t b = 0; b < bricks; ++b)
+    if (near[b]) {
+      slot_[b] = static_cast<std::uint32_t>(near_.size());
+      near_.push_back(b);
+    }
+  if (near_.size() > k_most_bricks)
+    throw Error(
+        "The part has too much surface for this resolution (the field would need more than a gigabyte); choose a lower "
+        "resolution.");
+
+  // No point of the brick is farther from a triangle than this from its centre.
+  const auto unchanged = [&](std::size_t b) {
+    if (!previous || previous->slot_[b] == FieldData::k_coarse) return false;
+    const Vec3d p = Vec3d(lattice.brick_corner(b)) + Vec3d{4, 4, 4};
+    return !changes->closest(p, center[b] + 2 * k_half_brick_diagonal);
+  };
+  distances_.resize(near_.size() * k_samples);
+  const auto samples = [&](std::size_t slot) { return std::span(distances_).subspan(slot * k_samples, k_samples); };
+  std::vector<std::uint8_t> copied(near_.size());
+  for_each_reported(near_.size(), 16, progress, k_stage_distances, 0.1, 0.8, [&](std::size_t s) {
+    if (unchanged(near_[s])) {
+      std::ranges::copy(previous->distances(previous->slot_[near_[s]]), samples(s).begin());
+      copied[s] = 1;
+      return;
+    }
+    Walk walk(triangles, mesh);
+    for_each_sample(
+        7, [&](const Index3& p, std::size_t i) { samples(s)[i] = walk.measure(lattice.brick_corner(near_[s]) + p); });
+  });
+  // The last layers are the next bricks' first ones, where those are near.
+  for_each_reported(near_.size(), 16, progress, k_stage_distances, 0.8, 1, [&](std::size_t s) {
+    if (copied[s]) return;
+    Walk walk(triangles, mesh);
+    for_each_sample(8, [&](const Index3& p, std::size_t i) {
+      if (p.x < 8 && p.y < 8 && p.z < 8) return;
+      const Index3 point = lattice.brick_corner(near_[s]) + p;
+      const Place owner = place(point);
+      samples(s)[i] = is_far(owner) ? walk.measure(point) : distance(owner);
+    });
+  });
+}
+
+Space::Place Space::place(const Vec3<std::int32_t>& p) const {
+  const Index3& n = lattice_.bricks;
+  // The last layer of lattice points belongs to no brick of its own; border bricks are far, so any point of theirs will
+  // do.
+  const Index3 q{std::min(p.x, n.x * 8 - 1), std::min(p.y, n.y * 8 - 1), std::min(p.z, n.z * 8 - 1)};
+  const auto brick = static_cast<std::size_t>(((q.z >> 3) * n.y + (q.y >> 3)) * n.x + (q.x >> 3));
+  if (slot_[brick] == FieldData::k_coarse) return place_of_far_brick(brick);
+  return slot_[brick] * 512 + static_cast<Place>(((q.z & 7) * 8 + (q.y & 7)) * 8 + (q.x & 7));
+}
+
+Vec3<std::int32_t> Space::point(Place place) const {
+  if (is_far(place)) return lattice_.brick_corner(place - near_.size() * 512) + Index3{4, 4, 4};
+  const auto i = static_cast<std::int32_t>(place & 511);
+  return lattice_.brick_corner(near_[place >> 9]) + Index3{i & 7, i >> 3 & 7, i >> 6};
+}
+
+std::uint16_t Space::distance(Place place) const {
+  if (is_far(place)) return static_cast<std::uint16_t>(k_fine_threshold * k_units_per_cell);
+  const std::uint32_t i = place & 511;
+  return distances(place >> 9)[((i >> 6) * 9 + (i >> 3 & 7)) * 9 + (i & 7)];
+}
+
+std::vector<Space::Place> Space::connected() const {
+  std::vector<Place> parent(places());
+  std::iota(parent.begin(), parent.end(), 0U);
+  const Index3& n = lattice_.bricks;
+  const std::size_t stride[3] = {1, static_cast<std::size_t>(n.x), static_cast<std::size_t>(n.x * n.y)};
+  constexpr std::size_t sample_stride[3] = {1, 9, 81};
+  constexpr Place place_stride[3] = {1, 8, 64};
+  for (std::size_t brick = 0; brick < lattice_.brick_count(); ++brick) {
+    const Index3 corner = lattice_.brick_corner(brick);
+    const bool far = slot_[brick] == FieldData::k_coarse;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const bool last = corner[axis] / 8 + 1 == n[axis];
+      const std::size_t next = brick + stride[axis];
+      const std::size_t a = (axis + 1) % 3, b = (axis + 2) % 3;
+      // Across the face to the next brick.
+      if (far && !last) {
+        if (slot_[next] == FieldData::k_coarse) {
+          join(parent, place_of_far_brick(brick), place_of_far_brick(next));
+        } else {
+          for (Place i = 0; i < 8; ++i)
+            for (Place j = 0; j < 8; ++j)
+              join(parent, place_of_far_brick(brick), slot_[next] * 512 + i * place_stride[a] + j * place_stride[b]);
+        }
+      }
+      if (far) continue;
+      const auto d = distances(slot_[brick]);
+      const Place first = slot_[brick] * 512;
+      for (Place k = 0; k < 8; ++k)
+        for (Place i = 0; i < 8; ++i)
+          for (Place j = 0; j < 8; ++j) {
+            const std::size_t s = k * sample_stride[axis] + i * sample_stride[a] + j * sample_stride[b];
+            if (d[s] + d[s + sample_stride[axis]] <= k_units_per_cell + 2) continue;
+            const Place here = first + k * place_stride[axis] + i * place_stride[a] + j * place_stride[b];
+            Place there = here + place_stride[axis];
+            if (k == 7) {
+              if (last) continue;
+              there = slot_[next] == FieldData::k_coarse
+                          ? place_of_far_brick(next)
+                          : slot_[next] * 512 + i * place_stride[a] + j * place_stride[b];
+            }
+            join(parent, here, there);
+          }
+    }
+  }
+  for (Place i = 0; i < parent.size(); ++i) parent[i] = parent[parent[i]];
+  return parent;
+}
+
+}  // namespace cotouch
