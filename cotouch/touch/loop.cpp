@@ -66,9 +66,12 @@ RealtimeStatus TouchLoop::start() {
   last_cycle_ns_.store(monotonic_ns(), std::memory_order_release);
   running_.store(true, std::memory_order_release);
   touch_thread_ = std::jthread([this](std::stop_token stop_token) { touch(std::move(stop_token)); });
+  {
+    std::unique_lock lock(start_mutex_);
+    started_.wait(lock, [this] { return has_started_; });
+  }
+  // Only now: locking memory may take longer than a stall, and no force is on before the first cycle.
   watch_thread_ = std::jthread([this](std::stop_token stop_token) { watch(std::move(stop_token)); });
-  std::unique_lock lock(start_mutex_);
-  started_.wait(lock, [this] { return has_started_; });
   return granted_;
 }
 

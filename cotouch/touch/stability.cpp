@@ -107,12 +107,11 @@ StabilityOutcome try_stability(ContactEngine& engine, const StabilityTrial& tria
   TouchLoop loop(device, object, settings);
 
   StabilityOutcome outcome;
-  outcome.energy_created = -1e300;  // until the hand first moves the handle
   Motion motion;
   while (loop.run_cycles(1) == 1) {
     const TouchFrame& frame = loop.frame();
     motion.add(device.velocity(), frame.contact.in_contact > 0);
-    if (frame.cycle > 1) outcome.energy_created = std::max(outcome.energy_created, -device.energy().from_hand);
+    outcome.energy_created = std::max(outcome.energy_created, -device.energy().from_hand);
     outcome.largest_force = std::max(outcome.largest_force, norm(frame.sample.felt.force));
     outcome.deepest = std::max(outcome.deepest, static_cast<double>(frame.contact.deepest));
     if (frame.contact.in_contact > 0) ++outcome.touching;

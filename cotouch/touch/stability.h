@@ -10,8 +10,8 @@
 //    stretch in contact throughout stays below `calm_speed` plus half of the path's mean speed: bumps may shake the
 //    hand in proportion to its own motion, no more. Where contact is made or lost on the way the hand may bounce, but
 //    not faster than it came: the bound is then the path's peak speed (15/8 of the mean) over the square root of two.
-//  - energy: the hand never gets back more than it put in. `energy_created` is the largest amount by which it ever did
-//    (Colgate: a passive device and environment keep it at or below zero from rest on).
+//  - energy: the hand never gets back more than it put in. `energy_created` is the largest amount by which it ever did,
+//    zero where it never did (Colgate: a passive device and environment never give out more than was put in).
 //
 // A rotation counts with a lever of 3 cm, a fist's radius.
 #pragma once
