@@ -2,6 +2,8 @@
 // Error for what the user can mend (exit code 2) and Cancelled on Ctrl-C (exit code 130).
 #pragma once
 
+#include <cotouch/contact/part.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -9,6 +11,35 @@
 namespace cotouch {
 
 std::string version();
+
+// Mesh file to asset file.
+struct PrepareCommand {
+  std::filesystem::path mesh, output;
+  std::string unit, up_axis;  // empty: what the file states
+  PartSettings settings;
+  bool use_cache = true;
+  bool json = false;
+};
+void run_prepare(const PrepareCommand& command);
+
+// What is in an asset file, in words and as a picture.
+struct InspectCommand {
+  std::filesystem::path part;
+  std::filesystem::path png;  // empty: none
+  bool json = false;
+};
+void run_inspect(const InspectCommand& command);
+
+// A built-in scene, touched by a hand that needs no device.
+struct FeelCommand {
+  std::string scene;
+  std::string hand = "simulated";  // or "scripted", or a recording's file name
+  std::filesystem::path figure, record;
+  bool fast = false;  // do not wait for the clock
+  bool json = false;
+};
+void run_feel(const FeelCommand& command);
+void run_scenes();
 
 struct ExperimentCommand {
   std::string name;

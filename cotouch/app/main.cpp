@@ -15,6 +15,36 @@ using namespace cotouch;
 constexpr int k_exit_error = 2;
 constexpr int k_exit_interrupted = 130;
 
+void declare_prepare(CLI::App& app, PrepareCommand& command) {
+  CLI::App* sub = app.add_subcommand("prepare", "Make a part that can be touched from a mesh file");
+  sub->add_option("mesh", command.mesh, "STL, OBJ, PLY, glTF, 3MF or another mesh file")->required();
+  sub->add_option("-o,--output", command.output, "the part's file, named *.cot by custom")->required();
+  sub->add_option("--unit", command.unit, "unit of the mesh's numbers: um, mm, cm, m, in, ft");
+  sub->add_option("--up", command.up_axis, "axis of the mesh that points up: x, y or z");
+  sub->add_option("--resolution", command.settings.field.resolution, "cells of the field along the longest side")
+      ->check(CLI::Range(8, 2000))
+      ->capture_default_str();
+  sub->add_option("--points", command.settings.shell.points, "points of the shell's finest level")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
+  sub->add_option("--offset", command.settings.shell.offset, "how far outside the surface the points lie, in cells")
+      ->capture_default_str();
+  sub->add_option("--seed", command.settings.shell.seed, "seed of the points' places")->capture_default_str();
+  sub->add_flag("!--no-cache", command.use_cache, "prepare anew even if this mesh was prepared before");
+  sub->add_flag("--json", command.json, "print the report as JSON");
+  sub->footer("Example: cotouch prepare bracket.stl --unit mm --resolution 200 -o bracket.cot");
+  sub->callback([&] { run_prepare(command); });
+}
+
+void declare_inspect(CLI::App& app, InspectCommand& command) {
+  CLI::App* sub = app.add_subcommand("inspect", "Show what is in a part's file");
+  sub->add_option("part", command.part, "a file made by 'cotouch prepare'")->required();
+  sub->add_option("--png", command.png, "draw the mesh, a slice of the field and the shell into this file");
+  sub->add_flag("--json", command.json, "print as JSON");
+  sub->footer("Example: cotouch inspect bracket.cot --png bracket.png");
+  sub->callback([&] { run_inspect(command); });
+}
+
 void declare_experiment(CLI::App& app, ExperimentCommand& command) {
   CLI::App* sub = app.add_subcommand("experiment", "Repeat a table or figure of the papers beside our own figures");
   sub->add_option("name", command.name, "which one; without a name, lists them");
@@ -22,6 +52,7 @@ void declare_experiment(CLI::App& app, ExperimentCommand& command) {
   sub->add_option("--seed", command.seed, "seed of everything random")->capture_default_str();
   sub->add_option("--json", command.json, "also write the results to this file");
   sub->add_option("--folder", command.folder, "where figures are written")->capture_default_str();
+  sub->footer("Example: cotouch experiment contact-table --quick --json table.json");
   sub->callback([&] { run_experiment(command); });
 }
 
@@ -29,7 +60,14 @@ int run(int argc, char** argv) {
   CLI::App app("cotouch: feel virtual parts, alone or together.", "cotouch");
   app.set_version_flag("--version", "cotouch " + version());
   app.require_subcommand(1);
+  app.footer(
+      "Exit codes: 0 done; 2 something to mend, said on standard error; 130 stopped by Ctrl-C.\n"
+      "Prepared parts are cached in $COTOUCH_CACHE, else $XDG_CACHE_HOME/cotouch, else ~/.cache/cotouch.");
+  PrepareCommand prepare;
+  InspectCommand inspect;
   ExperimentCommand experiment;
+  declare_prepare(app, prepare);
+  declare_inspect(app, inspect);
   declare_experiment(app, experiment);
   try {
     app.parse(argc, argv);

@@ -1,6 +1,6 @@
-#include <cotouch/base/file.h>
 #include <cotouch/app/picture.h>
 #include <cotouch/base/error.h>
+#include <cotouch/base/file.h>
 
 #include <png.h>
 

@@ -1,0 +1,90 @@
+#include <cotouch/app/command.h>
+#include <cotouch/app/part_picture.h>
+#include <cotouch/app/progress_bar.h>
+#include <cotouch/contact/asset.h>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace cotouch {
+namespace {
+
+std::size_t fine_bricks(const FieldData& data) {
+  return data.samples.size() / FieldData::k_brick_samples;
+}
+
+void print_json(const InspectCommand& command, const Part& part) {
+  const FieldData& field = part.field.data();
+  nlohmann::ordered_json json;
+  json["part"] = command.part.string();
+  json["name"] = part.name;
+  json["format"] = k_asset_version;
+  json["bytes"] = std::filesystem::file_size(command.part);
+  json["settings"] = {{"resolution", part.settings.field.resolution},
+                      {"sheet_thickness_cells", part.settings.field.sheet_thickness},
+                      {"points", part.settings.shell.points},
+                      {"offset_cells", part.settings.shell.offset},
+                      {"seed", part.settings.shell.seed}};
+  const Vec3d size = part.mesh.bounds().size();
+  json["mesh"] = {{"vertices", part.mesh.vertices.size()},
+                  {"triangles", part.mesh.triangles.size()},
+                  {"size_m", {size.x, size.y, size.z}}};
+  json["field"] = {{"spacing_m", field.spacing},
+                   {"bricks", {field.bricks.x, field.bricks.y, field.bricks.z}},
+                   {"fine_bricks", fine_bricks(field)},
+                   {"bytes", part.field.memory_bytes()},
+                   {"triangles_flipped", part.field_report.flipped},
+                   {"triangles_enclosed", part.field_report.enclosed},
+                   {"triangles_thickened", part.field_report.sheets},
+                   {"triangles_added", part.field_report.caps}};
+  json["shell"] = {{"points", part.shell.point_count()}, {"levels", nlohmann::ordered_json::array()}};
+  for (const ShellQuality::Level& level : part.shell_quality.levels)
+    json["shell"]["levels"].push_back(
+        {{"points", level.points}, {"mean_spacing_m", level.mean_spacing}, {"variation", level.variation}});
+  fmt::print("{}\n", json.dump(2));
+}
+
+void print_text(const InspectCommand& command, const Part& part) {
+  const FieldData& field = part.field.data();
+  const Vec3d size = part.mesh.bounds().size() * 1e3;
+  fmt::print("{}: '{}', asset format {}, {:.1f} MB\n", command.part.string(), part.name, k_asset_version,
+             static_cast<double>(std::filesystem::file_size(command.part)) * 1e-6);
+  fmt::print("  mesh    {} triangles, {:.4g} x {:.4g} x {:.4g} mm\n", part.mesh.triangles.size(), size.x, size.y,
+             size.z);
+  const std::size_t bricks = field.brick_index.size();
+  fmt::print("  field   cells of {:.4g} mm, {} of {} bricks fine ({:.0f} %), {:.1f} MB\n", double{field.spacing} * 1e3,
+             fine_bricks(field), bricks, 100.0 * static_cast<double>(fine_bricks(field)) / static_cast<double>(bricks),
+             static_cast<double>(part.field.memory_bytes()) * 1e-6);
+  fmt::print("          {} triangles turned round, {} enclosed, {} thickened, {} added over holes\n",
+             part.field_report.flipped, part.field_report.enclosed, part.field_report.sheets, part.field_report.caps);
+  fmt::print("  shell   {} points, {} cells outside the surface, seed {}\n", part.shell.point_count(),
+             part.settings.shell.offset, part.settings.shell.seed);
+  fmt::print("          level    points   spacing   varies by\n");
+  for (std::size_t l = 0; l < part.shell_quality.levels.size(); ++l) {
+    const ShellQuality::Level& level = part.shell_quality.levels[l];
+    fmt::print("          {:>5}  {:>8}  {:>5.3g} mm  {:>8.1f} %\n", l, level.points, level.mean_spacing * 1e3,
+               level.variation * 100);
+  }
+}
+
+}  // namespace
+
+void run_inspect(const InspectCommand& command) {
+  const Part part = read_asset(command.part);
+  if (command.json)
+    print_json(command, part);
+  else
+    print_text(command, part);
+  if (command.png.empty()) return;
+  constexpr int k_side = 420;
+  const std::array<Image, 3> images{draw_mesh(part, k_side, k_side), draw_field_slice(part.field, k_side, k_side),
+                                    draw_shell(part, k_side, k_side)};
+  write_png(beside(images, 8, {255, 255, 255}), command.png);
+  if (!command.json)
+    fmt::print("{}: the mesh; a slice of the field (blue inside, red outside, black the surface); the shell by level\n",
+               command.png.string());
+}
+
+}  // namespace cotouch

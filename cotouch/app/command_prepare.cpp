@@ -1,0 +1,93 @@
+#include <cotouch/app/command.h>
+#include <cotouch/app/progress_bar.h>
+#include <cotouch/base/error.h>
+#include <cotouch/base/realtime.h>
+#include <cotouch/contact/asset.h>
+#include <cotouch/contact/cache.h>
+#include <cotouch/mesh/import.h>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+namespace cotouch {
+namespace {
+
+// Preparing may take minutes; what cannot be written should be known before.
+void check_writable(const std::filesystem::path& output) {
+  const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error))
+    throw Error(fmt::format("Cannot write {}: there is no folder {}.", output.string(), folder.string()));
+  if (std::filesystem::is_directory(output, error))
+    throw Error(fmt::format("Cannot write {}: it is a folder; give the name of a file.", output.string()));
+  if (access(folder.c_str(), W_OK) != 0)
+    throw Error(fmt::format("Cannot write {}: the folder {} may not be written to.", output.string(), folder.string()));
+}
+
+std::string field_findings(const FieldReport& report) {
+  std::string text;
+  const auto add = [&](std::size_t count, const char* what) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+  };
+  add(report.flipped, "triangles turned round");
+  add(report.enclosed, "inside the solid, dropped");
+  add(report.sheets, "of open sheets, thickened");
+  add(report.caps, "added where wide holes were closed");
+  return text;
+}
+
+}  // namespace
+
+void run_prepare(const PrepareCommand& command) {
+  check_writable(command.output);
+  const std::int64_t start = monotonic_ns();
+  ProgressBar bar(command.json);
+  bar.update("Reading the mesh", 0);
+  ImportOptions options;
+  if (!command.unit.empty()) options.unit = command.unit;
+  if (!command.up_axis.empty()) options.up_axis = command.up_axis;
+  const ImportedMesh imported = load_mesh(command.mesh, options);
+  bar.clear();
+  if (!command.json) {
+    fmt::print("{}\n", command.mesh.filename().string());
+    for (const std::string& line : imported.report.lines()) fmt::print("  {}\n", line);
+  }
+  const Part part = command.use_cache ? prepare_cached(imported.mesh, command.settings, bar)
+                                      : prepare_part(imported.mesh, command.settings, bar);
+  bar.update("Writing", 0);
+  write_asset(part, command.output);
+  bar.clear();
+
+  const double seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+  const auto bytes = std::filesystem::file_size(command.output);
+  if (command.json) {
+    nlohmann::ordered_json json;
+    json["mesh"] = command.mesh.string();
+    json["part"] = command.output.string();
+    json["bytes"] = bytes;
+    json["seconds"] = seconds;
+    json["triangles_read"] = imported.report.triangles_read;
+    json["triangles"] = imported.report.triangles;
+    json["components"] = imported.report.components;
+    json["closed"] = imported.report.closed();
+    json["notes"] = imported.report.lines();
+    json["points"] = part.shell.point_count();
+    json["levels"] = part.shell.levels();
+    json["spacing_m"] = part.field.spacing();
+    json["field_bytes"] = part.field.memory_bytes();
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  const std::string findings = field_findings(part.field_report);
+  fmt::print("  Field: cells of {:.3g} mm in {:.1f} MB{}\n", double{part.field.spacing()} * 1e3,
+             static_cast<double>(part.field.memory_bytes()) * 1e-6, findings.empty() ? "" : "; " + findings);
+  fmt::print("  Shell: {} points in {} levels, spacing varies by {:.0f} % on the finest\n", part.shell.point_count(),
+             part.shell.levels(),
+             part.shell_quality.levels.empty() ? 0 : part.shell_quality.levels.back().variation * 100);
+  fmt::print("{} written: {:.1f} MB in {:.1f} s\n", command.output.string(), static_cast<double>(bytes) * 1e-6,
+             seconds);
+}
+
+}  // namespace cotouch
