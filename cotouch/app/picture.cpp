@@ -47,11 +47,21 @@ Camera camera_for(const Box3d& box, const Vec3d& from, double aspect, bool persp
   Camera camera;
   camera.target = box.center();
   camera.perspective = perspective;
-  // The sphere around the box fits whatever the direction.
+  const Vec3d direction = normalized(from);
+  if (norm(cross(direction, camera.up)) < 1e-3) camera.up = {0, 1, 0};
+  const Vec3d right = normalized(cross(camera.up, direction)), up = cross(direction, right);
   const double diameter = std::max(norm(box.size()), 1e-9);
-  camera.height = diameter * 1.04 / std::min(1.0, aspect);
-  camera.eye = camera.target + normalized(from) * (diameter * 2.5);
-  if (norm(cross(normalized(from), camera.up)) < 1e-3) camera.up = {0, 1, 0};
+  camera.eye = camera.target + direction * (diameter * 2.5);
+  // What the corners need, each seen larger in perspective the nearer it is.
+  double needed = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    const Vec3d p = Vec3d{(corner & 1) != 0 ? box.high.x : box.low.x, (corner & 2) != 0 ? box.high.y : box.low.y,
+                          (corner & 4) != 0 ? box.high.z : box.low.z} -
+                    camera.target;
+    const double growth = perspective ? 2.5 * diameter / (2.5 * diameter - dot(p, direction)) : 1;
+    needed = std::max({needed, std::abs(dot(p, up)) * growth, std::abs(dot(p, right)) * growth / aspect});
+  }
+  camera.height = std::max(2 * needed * 1.06, 1e-9);
   return camera;
 }
 
