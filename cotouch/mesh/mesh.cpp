@@ -11,7 +11,6 @@ Box3d TriangleMesh::bounds() const {
 void append(TriangleMesh& mesh, const TriangleMesh& other) {
   const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
   mesh.vertices.insert(mesh.vertices.end(), other.vertices.begin(), other.vertices.end());
-  mesh.triangles.reserve(mesh.triangles.size() + other.triangles.size());
   for (const Triangle& t : other.triangles) mesh.triangles.push_back({first + t[0], first + t[1], first + t[2]});
 }
 
