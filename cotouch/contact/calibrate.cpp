@@ -11,9 +11,7 @@
 namespace cotouch {
 namespace {
 
-// Share of the time kept for what a calibration cannot see: cold caches, other work, and a list of nodes that is built
-// until it turns out too long (at most another `warm` entries at about a tenth of a visit each).
-constexpr double k_reserve = 0.2;
+constexpr double k_reserve = 0.2;  // share of the time kept for what a calibration cannot see (other work, cold caches)
 constexpr int k_directions = 6;
 constexpr int k_repeats = 9;
 
@@ -64,7 +62,7 @@ WorkBudget calibrate_budget(const Shell& shell, const Field& field, double micro
       engine.evaluate(at(middle), {}, Moving::shell, result);
       (result.stats.in_contact > 0 ? touching : free) = middle;
     }
-    for (const double depth : {0.0, cell, 3 * cell}) measured.push_back(measure(engine, at(touching - depth)));
+    for (const double depth : {cell, 3 * cell, touching / 2}) measured.push_back(measure(engine, at(touching - depth)));
   }
 
   // Short traversals are mostly fixed cost and would make a node look dear.

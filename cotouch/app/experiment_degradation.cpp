@@ -1,0 +1,89 @@
+// Figures 11 and 16: the same hand motion felt with and without graceful degradation.
+#include <cotouch/app/experiment_inputs.h>
+#include <cotouch/app/plot.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace cotouch {
+namespace {
+
+struct Curves {
+  std::vector<double> time, force, visited, level, micros;
+};
+
+Curves curves_of(const std::vector<FeltCycle>& cycles) {
+  Curves curves;
+  for (std::size_t i = 0; i < cycles.size(); ++i) {
+    curves.time.push_back(static_cast<double>(i) * 1e-3);
+    curves.force.push_back(norm(cycles[i].felt.force));
+    curves.visited.push_back(cycles[i].stats.visited);
+    curves.level.push_back(cycles[i].stats.level + 1.0);
+    curves.micros.push_back(cycles[i].cycle_us);
+  }
+  return curves;
+}
+
+void compare(const ContactCase& scene, std::uint32_t warm, const char* figure, const ExperimentOptions& options,
+             ExperimentReport& report) {
+  options.progress->update("Feeling " + scene.name, 0);
+  HeldObjectSettings settings;
+  settings.moving = scene.moving;
+  NestedContact degrading(scene.shell, scene.field, {}, WorkBudget::of(warm));
+  const std::vector<FeltCycle> with = feel(scene, degrading, settings);
+  NestedContact full(scene.shell, scene.field, {});
+  const std::vector<FeltCycle> without = feel(scene, full, settings);
+  const Curves red = curves_of(with), black = curves_of(without);
+
+  double difference = 0, size = 0;
+  int level_changes = 0;
+  for (std::size_t i = 0; i < with.size(); ++i) {
+    difference += norm_squared(with[i].felt.force - without[i].felt.force);
+    size += norm_squared(without[i].felt.force);
+    level_changes += i > 0 && with[i].stats.level != with[i - 1].stats.level;
+  }
+  const auto most = [](const std::vector<double>& values) { return *std::max_element(values.begin(), values.end()); };
+  const auto least = [](const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); };
+  const auto name = [&](const char* quantity) { return scene.name + "/" + quantity; };
+  report.add(name("warm-threshold"), warm, "nodes", warm);
+  report.add(name("visited-most-degraded"), most(red.visited), "nodes");
+  report.add(name("visited-most-full"), most(black.visited), "nodes");
+  report.add(name("level-least-degraded"), least(red.level), "tree level, first = 1");
+  report.add(name("cycle-most-degraded-us"), most(red.micros), "us");
+  report.add(name("cycle-most-full-us"), most(black.micros), "us");
+  report.add(name("force-difference"), size > 0 ? std::sqrt(difference / size) : 0, "rms share of the full force");
+  report.add(name("level-changes-per-second"), level_changes / (static_cast<double>(with.size()) * 1e-3), "1/s", 3);
+  report.notes.push_back(fmt::format("{} ({}): {}", scene.name, figure, scene.note));
+
+  const auto panel = [&](const char* label, std::vector<double> Curves::*curve) {
+    PlotPanel p;
+    p.y_label = label;
+    p.series.push_back({"all levels", black.time, black.*curve, PlotSeries::Style::line});
+    p.series.push_back({"degrading", red.time, red.*curve, PlotSeries::Style::line});
+    return p;
+  };
+  Plot plot;
+  plot.title = fmt::format("Graceful degradation, {} (warm threshold {} nodes)", scene.name, warm);
+  plot.x_label = "time (s)";
+  plot.panels = {panel("force (N)", &Curves::force), panel("visited nodes", &Curves::visited),
+                 panel("tree level", &Curves::level), panel("cycle (us)", &Curves::micros)};
+  plot.panels[1].thresholds.push_back({"warm threshold", static_cast<double>(warm)});
+  plot.panels[1].logarithmic = true;
+  plot.panels[3].logarithmic = true;
+  report.figures.push_back(options.folder / fmt::format("degradation-{}.svg", scene.name));
+  write_svg(plot, report.figures.back());
+}
+
+}  // namespace
+
+ExperimentReport run_degradation(const ExperimentOptions& options) {
+  ExperimentReport report;
+  compare(bridge_creature_case(options), 600, "Figure 11", options, report);
+  compare(dragon_hole_case(options), 2000, "Figure 16", options, report);
+  report.notes.push_back("Paper: level changes at most about 2-3 times a second.");
+  return report;
+}
+
+}  // namespace cotouch
