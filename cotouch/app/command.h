@@ -50,4 +50,7 @@ struct ExperimentCommand {
 };
 void run_experiment(const ExperimentCommand& command);
 
+// Draws the pictures of docs/ into a folder.
+void run_docs_pictures(const std::filesystem::path& folder);
+
 }  // namespace cotouch

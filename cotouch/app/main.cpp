@@ -56,6 +56,12 @@ void declare_experiment(CLI::App& app, ExperimentCommand& command) {
   sub->callback([&] { run_experiment(command); });
 }
 
+void declare_docs_pictures(CLI::App& app, std::filesystem::path& folder) {
+  CLI::App* sub = app.add_subcommand("docs-pictures", "Draw the pictures of docs/")->group("");
+  sub->add_option("folder", folder)->required();
+  sub->callback([&] { run_docs_pictures(folder); });
+}
+
 int run(int argc, char** argv) {
   CLI::App app("cotouch: feel virtual parts, alone or together.", "cotouch");
   app.set_version_flag("--version", "cotouch " + version());
@@ -69,6 +75,8 @@ int run(int argc, char** argv) {
   declare_prepare(app, prepare);
   declare_inspect(app, inspect);
   declare_experiment(app, experiment);
+  std::filesystem::path pictures;
+  declare_docs_pictures(app, pictures);
   try {
     app.parse(argc, argv);
     return 0;

@@ -137,8 +137,8 @@ void Picture::draw(const Vec3d& point, Color color, double radius) {
   if (!p.visible || !std::isfinite(p.x) || !std::isfinite(p.y)) return;
   const double r = std::max(0.5, radius * k_samples);
   if (p.x < -r || p.y < -r || p.x > width_ + r || p.y > height_ + r) return;
-  // Points lie on the surface they describe: bring them forward by half a thousandth of the view.
-  const double depth = p.depth - 0.002 * camera_.height;
+  // Points lie on the surface they describe: brought forward by their radius, their disc is not cut by it.
+  const double depth = p.depth - r / samples_per_metre_ - 0.002 * camera_.height;
   for (int y = std::max(0, static_cast<int>(p.y - r)); y <= std::min(height_ - 1, static_cast<int>(p.y + r)); ++y)
     for (int x = std::max(0, static_cast<int>(p.x - r)); x <= std::min(width_ - 1, static_cast<int>(p.x + r)); ++x) {
       const double dx = x + 0.5 - p.x, dy = y + 0.5 - p.y;
