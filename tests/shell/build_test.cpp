@@ -1,4 +1,5 @@
 #include <cotouch/base/error.h>
+#include <cotouch/mesh/shapes.h>
 #include <cotouch/shell/build.h>
 #include <cotouch/shell/level_set.h>
 #include <cotouch/shell/sampling.h>
@@ -31,6 +32,17 @@ bool same_bits(const Shell& a, const Shell& b) {
          equal(a.data().inward_normals, b.data().inward_normals);
 }
 
+// A mesh as people have them: parts pushed into each other, nothing joined.
+Field soup_field() {
+  TriangleMesh mesh = make_box({0.1, 0.06, 0.01});
+  append(mesh, make_cylinder(0.012, 0.08, 24));
+  append(mesh, make_torus(0.03, 0.006, 32, 12));
+  FieldSettings settings;
+  settings.resolution = 64;
+  NoProgress quiet;
+  return build_field(mesh, settings, quiet);
+}
+
 TEST(ShellBuild, LevelsHaveFourTimesAsManyPointsEach) {
   EXPECT_EQ(level_sizes(16384), (std::vector<std::uint32_t>{64, 256, 1024, 4096, 16384}));
   EXPECT_EQ(level_sizes(256000), (std::vector<std::uint32_t>{63, 250, 1000, 4000, 16000, 64000, 256000}));
@@ -49,6 +61,7 @@ TEST(ShellBuild, SpacingIsEvenOnEveryLevelOfEveryShape) {
   const std::pair<const char*, Field> shapes[]{
       {"sphere", test::sphere_field()}, {"torus", test::torus_field()}, {"box", test::box_field()},
       {"plate", test::plate_field()},   {"comb", test::comb_field()},   {"balls", test::balls_field()},
+      {"soup", soup_field()},
   };
   for (const auto& [name, field] : shapes) {
     const Shell shell = build(field, 2048);
@@ -73,6 +86,26 @@ TEST(ShellBuild, SpacingIsEvenOnEveryLevelOfEveryShape) {
       EXPECT_NEAR(quality.levels[l].mean_spacing, mean, 1e-9) << name << " level " << l;
       EXPECT_EQ(quality.levels[l].points, points.size());
     }
+  }
+}
+
+// The two sides of a sheet thinner than the spacing are one crowd in space, yet each side alone must be even as well:
+// distances between opposite sides count sqrt(3/2) = 1.22 times, so on one side points keep that much farther apart
+// than across. Without it both would be the same.
+TEST(ShellBuild, EachSideOfAThinSheetIsEvenOnItsOwn) {
+  const Shell shell = build(test::plate_field(), 256);
+  for (std::uint32_t l = 0; l < shell.levels(); ++l) {
+    const auto points = shell.data().positions.first(shell.points_to_level(l));
+    double nearest_same = 1, nearest_opposite = 1;
+    for (std::size_t i = 0; i < points.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j) {
+        const float facing = dot(shell.data().inward_normals[i], shell.data().inward_normals[j]);
+        const double distance = norm(Vec3d(points[i]) - Vec3d(points[j]));
+        if (facing > 0.5F) nearest_same = std::min(nearest_same, distance);
+        if (facing < -0.9F) nearest_opposite = std::min(nearest_opposite, distance);
+      }
+    EXPECT_GT(nearest_same, 1.1 * nearest_opposite) << "level " << l;
+    EXPECT_LT(nearest_same, 1.4 * nearest_opposite) << "level " << l;
   }
 }
 
