@@ -136,6 +136,7 @@ RawMesh read_with_assimp(Bytes bytes, const std::string& extension, const std::f
                          const ImportOptions& options) {
   IsolationLimits isolation;
   isolation.memory_bytes += 40 * std::uint64_t{bytes.size()};
+  isolation.may_open_files = path != nullptr;
   const std::vector<std::byte> sent = run_isolated(
       [&] {
         Assimp::Importer importer;

@@ -61,6 +61,8 @@ void send(int fd, Outcome outcome, const void* data, std::size_t size) {
   }
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_CPU, limits.cpu_seconds);
+  set_limit(RLIMIT_FSIZE, 0);
+  if (!limits.may_open_files) set_limit(RLIMIT_NOFILE, 0);
 #ifndef COTOUCH_SANITIZED
   set_limit(RLIMIT_AS, limits.memory_bytes);
 #endif

@@ -168,6 +168,27 @@ TEST(Import, Reads3mfInTheUnitItStates) {
   expect_tetrahedron(load_text(three_mf("unit=\"inch\""), "a.3mf", options), 10);
 }
 
+TEST(Import, ReadsPacked3mf) {
+  // Deflated by another program, with a tetrahedron of ten inches; the first byte belongs to the fuzzer.
+  std::ifstream file(COTOUCH_SOURCE_DIR "/fuzz/corpus/mesh/3mf.bin", std::ios::binary);
+  const std::string content((std::istreambuf_iterator<char>(file)), {});
+  ASSERT_GT(content.size(), 100u);
+  expect_tetrahedron(load_text(content.substr(1), "a.3mf"), 0.254);
+}
+
+TEST_F(MeshFiles, InSeveralPartsAreReadTogether) {
+  // glTF keeps its numbers in a file beside it; from memory that file is out of reach.
+  const float corners[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+  std::ofstream(folder / "data.bin", std::ios::binary).write(reinterpret_cast<const char*>(corners), sizeof corners);
+  const std::string json =
+      R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],"meshes":[{"primitives":)"
+      R"([{"attributes":{"POSITION":0}}]}],"buffers":[{"byteLength":36,"uri":"data.bin"}],"bufferViews":[{"buffer":0,)"
+      R"("byteLength":36}],"accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}]})";
+  std::ofstream(folder / "a.gltf") << json;
+  EXPECT_NEAR(load_mesh(folder / "a.gltf").report.area, 0.5, 1e-12);
+  EXPECT_NE(refusal(json, "a.gltf"), "");
+}
+
 TEST(Import, StatesTheAssumedUnitAndDoubtsImplausibleSizes) {
   const ImportedMesh metres = load_text(k_obj, "a.obj");
   EXPECT_TRUE(notes_say(metres, "metres assumed"));

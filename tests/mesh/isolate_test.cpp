@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 
 #include <unistd.h>
@@ -61,6 +62,14 @@ TEST(Isolation, RefusesMoreThanItWasToldToTake) {
   IsolationLimits limits;
   limits.result_bytes = 1000;
   EXPECT_NE(failure([] { return Result(100'000); }, limits).find("more than"), std::string::npos);
+}
+
+TEST(Isolation, KeepsFilesOutOfReach) {
+  IsolationLimits limits;
+  limits.may_open_files = false;
+  const auto try_to_open = []() -> Result { return Result(std::ifstream("/dev/zero") ? 1 : 0); };
+  EXPECT_EQ(run_isolated(try_to_open, {}).size(), 1u);
+  EXPECT_EQ(run_isolated(try_to_open, limits).size(), 0u);
 }
 
 TEST(Isolation, EndsAnEndlessLoop) {
