@@ -17,7 +17,7 @@ struct ShellSettings {
   bool operator==(const ShellSettings&) const = default;
 };
 
-// How even each level came out.
+// How even each level came out (nearest neighbours in space, whatever their normals).
 struct ShellQuality {
   struct Level {
     std::uint32_t points;
@@ -27,6 +27,9 @@ struct ShellQuality {
   std::vector<Level> levels;
 };
 
+// The levels have points, points / 4, points / 16, ... (rounded), down to at most 64 on top. The same arguments give
+// the same bits on any machine. Throws Error where the field has no surface at the offset or the settings make no
+// sense.
 Shell build_shell(const Field& field, const ShellSettings& settings, Progress& progress,
                   ShellQuality* quality = nullptr);
 

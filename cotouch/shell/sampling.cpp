@@ -183,8 +183,8 @@ struct Neighbours {
 // pair at distance q (in kernel widths) is (1 - q)^4. Returns the mean movement.
 double push(const LevelSet& surface, const Neighbours& neighbours, std::size_t frozen, float width, const Points& from,
             Points& to) {
-  // Points move at once, towards each other too: a full step of force over own stiffness would overshoot without the
-  // sideways stiffness that is left out of the sum.
+  // The stiffness is summed as if every neighbour pushed along the step, so it is about twice the true one; that leaves
+  // room for a little more than one step although all points move at once.
   constexpr float k_share = 1.2F;
   constexpr float k_longest_step = 0.2F;  // widths
   std::vector<double> moved(neighbours.pieces.size());
