@@ -307,7 +307,7 @@ void write_asset(const Part& part, const std::filesystem::path& path) {
   write_file(path, pieces);
 }
 
-Part parse_asset(Bytes bytes, std::shared_ptr<const void> keep_alive, const std::string& name) {
+Part parse_asset(Bytes bytes, const std::shared_ptr<const void>& keep_alive, const std::string& name) {
   const Reader reader(bytes, name);
   Part part;
   const auto text = reader.array<char>(Kind::name);
@@ -324,8 +324,8 @@ Part parse_asset(Bytes bytes, std::shared_ptr<const void> keep_alive, const std:
 }
 
 Part read_asset(const std::filesystem::path& path) {
-  MappedFile file = map_file(path);
-  return parse_asset(file.bytes, std::move(file.keep_alive), path.string());
+  const MappedFile file = map_file(path);
+  return parse_asset(file.bytes, file.keep_alive, path.string());
 }
 
 }  // namespace cotouch

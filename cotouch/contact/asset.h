@@ -38,6 +38,7 @@ Part read_asset(const std::filesystem::path& path);
 
 // The same from memory that begins at a multiple of k_asset_alignment and lives as long as `keep_alive`.
 // `name` is what messages call it.
-Part parse_asset(std::span<const std::byte> bytes, std::shared_ptr<const void> keep_alive, const std::string& name);
+Part parse_asset(std::span<const std::byte> bytes, const std::shared_ptr<const void>& keep_alive,
+                 const std::string& name);
 
 }  // namespace cotouch
