@@ -45,6 +45,20 @@ void declare_inspect(CLI::App& app, InspectCommand& command) {
   sub->callback([&] { run_inspect(command); });
 }
 
+void declare_feel(CLI::App& app, FeelCommand& command) {
+  CLI::App* sub = app.add_subcommand("feel", "Touch a built-in scene and draw the force over time");
+  sub->add_option("scene", command.scene, "which one ('cotouch scenes' lists them); without a name, the first");
+  sub->add_option("--hand", command.hand, "'simulated' (an arm on a simulated device), 'scripted', or a recording")
+      ->capture_default_str();
+  sub->add_option("--figure", command.figure, "where to draw the force [felt-SCENE.svg]");
+  sub->add_option("--record", command.record, "write what the hand did and felt to this file");
+  sub->add_flag("--fast", command.fast, "as fast as it goes instead of at 1 kHz");
+  sub->add_flag("--json", command.json, "print as JSON");
+  sub->footer("Example: cotouch feel --record first.rec && cotouch feel --hand first.rec");
+  sub->callback([&] { run_feel(command); });
+  app.add_subcommand("scenes", "List the built-in scenes")->callback(run_scenes);
+}
+
 void declare_experiment(CLI::App& app, ExperimentCommand& command) {
   CLI::App* sub = app.add_subcommand("experiment", "Repeat a table or figure of the papers beside our own figures");
   sub->add_option("name", command.name, "which one; without a name, lists them");
@@ -71,9 +85,11 @@ int run(int argc, char** argv) {
       "Prepared parts are cached in $COTOUCH_CACHE, else $XDG_CACHE_HOME/cotouch, else ~/.cache/cotouch.");
   PrepareCommand prepare;
   InspectCommand inspect;
+  FeelCommand feel;
   ExperimentCommand experiment;
   declare_prepare(app, prepare);
   declare_inspect(app, inspect);
+  declare_feel(app, feel);
   declare_experiment(app, experiment);
   std::filesystem::path pictures;
   declare_docs_pictures(app, pictures);

@@ -85,7 +85,7 @@ TEST_F(Command, TellsItsVersionAndHelps) {
   EXPECT_EQ(run({"--version"}).out.substr(0, 8), "cotouch ");
   const Outcome help = run({"--help"});
   EXPECT_EQ(help.code, 0);
-  for (const char* command : {"prepare", "inspect", "experiment"})
+  for (const char* command : {"prepare", "inspect", "feel", "scenes", "experiment"})
     EXPECT_NE(help.out.find(command), std::string::npos) << command;
   EXPECT_NE(run({"prepare", "--help"}).out.find("Example:"), std::string::npos);
 }
@@ -150,4 +150,11 @@ TEST_F(Command, CtrlCLeavesNothingHalfWritten) {
   EXPECT_EQ(stopped.code, 130) << stopped.err;
   EXPECT_EQ(text_of(folder_ / "a.cot"), "what was there before");
   EXPECT_EQ(files().size(), 2U);
+}
+
+TEST_F(Command, EverySceneCanBeNamedAndAnUnknownOneIsRefused) {
+  EXPECT_EQ(run({"scenes"}).code, 0);
+  const Outcome unknown = run({"feel", "no-such-scene"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_NE(unknown.err.find("no-such-scene"), std::string::npos);
 }
