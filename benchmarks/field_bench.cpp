@@ -2,6 +2,7 @@
 // taking small steps, all moved once a cycle.
 #include <cotouch/base/random.h>
 #include <cotouch/field/build.h>
+#include <cotouch/mesh/shapes.h>
 
 #include <benchmark/benchmark.h>
 
@@ -108,6 +109,22 @@ void lookup_dense(benchmark::State& state) {
 void lookup_field(benchmark::State& state) {
   lookups(state, sphere(), 128);
 }
+
+// Everything from triangles to field: 102,400 of them, half facing the wrong way.
+void build_from_soup(benchmark::State& state) {
+  TriangleMesh mesh = make_torus(0.7, 0.25, 320, 160);
+  Random random(5);
+  for (Triangle& t : mesh.triangles)
+    if (random.uniform() < 0.5) std::swap(t[1], t[2]);
+  FieldSettings settings;
+  settings.resolution = static_cast<int>(state.range(0));
+  NoProgress quiet;
+  for (auto _ : state) {
+    const Field field = build_field(mesh, settings, quiet);
+    state.counters["MiB"] = static_cast<double>(field.memory_bytes()) / (1 << 20);
+  }
+}
+BENCHMARK(build_from_soup)->Arg(128)->Arg(256)->Unit(benchmark::kSecond)->Iterations(1)->UseRealTime();
 
 // How many places are touched at once (a few stay in the cache, thousands do not), and how far points stray from the
 // surface, in cells: in contact, and through the fine band into the coarse far field.

@@ -98,24 +98,36 @@ Space::Space(const Lattice& lattice, const TriangleMesh& mesh, const ClosestTria
         "The part has too much surface for this resolution (the field would need more than a gigabyte); choose a lower "
         "resolution.");
 
-  // No point of the brick is farther from a triangle than this from its centre.
+  // What is known from the last time: all of a brick, where no change is as near to any of its points as they are to a
+  // triangle (at most the centre's distance and half the diagonal); else the samples that are nearer to a triangle than
+  // to any change.
+  const auto known = [&](std::size_t b) {
+    return previous && previous->slot_[b] != FieldData::k_coarse ? previous->distances(previous->slot_[b])
+                                                                 : std::span<const std::uint16_t>();
+  };
   const auto unchanged = [&](std::size_t b) {
-    if (!previous || previous->slot_[b] == FieldData::k_coarse) return false;
     const Vec3d p = Vec3d(lattice.brick_corner(b)) + Vec3d{4, 4, 4};
     return !changes->closest(p, center[b] + 2 * k_half_brick_diagonal);
   };
   distances_.resize(near_.size() * k_samples);
   const auto samples = [&](std::size_t slot) { return std::span(distances_).subspan(slot * k_samples, k_samples); };
+  const auto measure = [&](std::size_t slot, const Index3& p, std::size_t i, Walk& walk) {
+    const Index3 point = lattice.brick_corner(near_[slot]) + p;
+    if (const auto old = known(near_[slot]); !old.empty() && old[i] < 65535) {
+      const double reach = (old[i] + 1.0) / k_units_per_cell;
+      if (!changes->closest(Vec3d(point), reach)) return old[i];
+    }
+    return walk.measure(point);
+  };
   std::vector<std::uint8_t> copied(near_.size());
   for_each_reported(near_.size(), 16, progress, k_stage_distances, 0.1, 0.8, [&](std::size_t s) {
-    if (unchanged(near_[s])) {
-      std::ranges::copy(previous->distances(previous->slot_[near_[s]]), samples(s).begin());
+    if (const auto old = known(near_[s]); !old.empty() && unchanged(near_[s])) {
+      std::ranges::copy(old, samples(s).begin());
       copied[s] = 1;
       return;
     }
     Walk walk(triangles, mesh);
-    for_each_sample(
-        7, [&](const Index3& p, std::size_t i) { samples(s)[i] = walk.measure(lattice.brick_corner(near_[s]) + p); });
+    for_each_sample(7, [&](const Index3& p, std::size_t i) { samples(s)[i] = measure(s, p, i, walk); });
   });
   // The last layers are the next bricks' first ones, where those are near.
   for_each_reported(near_.size(), 16, progress, k_stage_distances, 0.8, 1, [&](std::size_t s) {
@@ -123,9 +135,8 @@ Space::Space(const Lattice& lattice, const TriangleMesh& mesh, const ClosestTria
     Walk walk(triangles, mesh);
     for_each_sample(8, [&](const Index3& p, std::size_t i) {
       if (p.x < 8 && p.y < 8 && p.z < 8) return;
-      const Index3 point = lattice.brick_corner(near_[s]) + p;
-      const Place owner = place(point);
-      samples(s)[i] = is_far(owner) ? walk.measure(point) : distance(owner);
+      const Place owner = place(lattice.brick_corner(near_[s]) + p);
+      samples(s)[i] = is_far(owner) ? measure(s, p, i, walk) : distance(owner);
     });
   });
 }
