@@ -98,6 +98,24 @@ TEST(ForceLimiter, LeavesTheDeviceAtZeroWhenItGoes) {
   EXPECT_EQ(device.force.load(), 0);
 }
 
+TEST(ForceLimiter, WhoComesWhileTheDeviceIsBeingServedGoesOnWithoutWriting) {
+  ProbeDevice device;
+  ForceLimiter* limiter = nullptr;
+  int depth = 0;
+  device.on_write = [&](const Wrench&) {
+    ASSERT_EQ(++depth, 1);
+    if (limiter != nullptr) {
+      EXPECT_EQ(limiter->write({{5, 0, 0}, {}}), Wrench{});
+      EXPECT_FALSE(limiter->release());
+    }
+    --depth;
+  };
+  ForceLimiter served(device, {});
+  limiter = &served;
+  served.write({{1, 0, 0}, {}});
+  EXPECT_TRUE(served.release());
+}
+
 TEST(ForceLimiter, TwoThreadsNeverReachTheDeviceAtOnce) {
   ProbeDevice device;
   int inside = 0;  // plain on purpose: the thread sanitizer sees it if the limiter lets two in
