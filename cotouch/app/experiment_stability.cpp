@@ -216,9 +216,11 @@ ExperimentReport run_stability(const ExperimentOptions& options) {
       "stiffness is kept at the same share of its own limit, {:.3g} N m/rad.",
       device.passive_angular_stiffness()));
   report.notes.push_back(fmt::format(
-      "Stable: at rest the handle moves slower than {} mm/s and not ever faster; sliding in contact it shakes (above "
-      "10 "
-      "Hz) by less than half of the path's speed; where contact is made, it bounces no faster than it came.",
+      "Stable: at the end of every rest the handle moves slower than {} mm/s and not ever faster; on the way a damped "
+      "hand is not shaken lastingly (median over tenths of a second, above 10 Hz) by more than half of the path's "
+      "speed, "
+      "or than it could bounce where contact is made or lost; no energy is created. A part that snaps past an edge "
+      "throws the hand once, which is not counted; an undamped hand then rings by itself and is judged at rest only.",
       standard.calm_speed * 1e3));
   std::string hand_list;
   for (const Hand& hand : hands(options.quick))

@@ -5,10 +5,11 @@
 namespace cotouch {
 namespace {
 
-constexpr double k_lever = 0.03;      // metres
-constexpr double k_judged = 0.2;      // seconds at the end of a rest
-constexpr double k_bounce = 1.3258;   // 15/8 over the square root of two
-constexpr std::size_t k_smooth = 50;  // samples on each side of the centred mean at 1 kHz
+constexpr double k_lever = 0.03;             // metres
+constexpr double k_judged = 0.2;             // seconds at the end of a rest
+constexpr double k_rounding_energy = 1e-12;  // joules
+constexpr double k_bounce = 1.3258;          // 15/8 over the square root of two
+constexpr std::size_t k_smooth = 50;         // samples on each side of the centred mean at 1 kHz
 
 // A velocity of the handle as one vector of metres per second.
 struct Speed {
@@ -50,6 +51,17 @@ class Motion {
     return to > from ? std::sqrt(sum / static_cast<double>(to - from)) : 0;
   }
 
+  // The median of fast_rms over the stretch's tenths of a second.
+  double lasting_fast_rms(std::size_t from, std::size_t to) const {
+    std::vector<double> windows;
+    for (std::size_t begin = from; begin < to; begin += 2 * k_smooth)
+      windows.push_back(fast_rms(begin, std::min(to, begin + 2 * k_smooth)));
+    if (windows.empty()) return 0;
+    const auto middle = windows.begin() + static_cast<std::ptrdiff_t>(windows.size() / 2);
+    std::nth_element(windows.begin(), middle, windows.end());
+    return *middle;
+  }
+
  private:
   std::vector<Speed> samples_;
   std::vector<bool> touching_;
@@ -86,12 +98,13 @@ void judge(const Motion& motion, const Itinerary& plan, const StabilityTrial& tr
     if (last > 1.2 * before && last > trial.calm_speed / 10) outcome.growing = true;
     if (i == 0) continue;
     const std::size_t left = sample_at(plan.rests[i - 1].second), arrived = sample_at(begin);
-    const double shaking = motion.fast_rms(left, arrived);
+    const double shaking = motion.lasting_fast_rms(left, arrived);
     const double allowed = motion.touches_throughout(left, arrived) ? 0.5 * trial.speed : k_bounce * trial.speed;
     outcome.slide_speed = std::max(outcome.slide_speed, shaking);
-    calm = calm && shaking < trial.calm_speed + allowed;
+    if (trial.arm.damping > 0) calm = calm && shaking < trial.calm_speed + allowed;
   }
-  outcome.stable = calm && outcome.rest_speed < trial.calm_speed && !outcome.growing;
+  outcome.stable =
+      calm && outcome.rest_speed < trial.calm_speed && !outcome.growing && outcome.energy_created <= k_rounding_energy;
 }
 
 }  // namespace
