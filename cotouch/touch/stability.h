@@ -33,7 +33,7 @@ struct StabilityTrial {
   ArmImpedance arm;
   HeldObjectSettings object;
   LimitSettings limits;
-  int rest_pauses = 4;       // rests of 0.2 s each at every key
+  int rest_pauses = 8;       // of 0.2 s each at every key: what a snap set in motion must have time to die out
   double calm_speed = 2e-3;  // metres per second
 };
 
