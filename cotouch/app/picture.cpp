@@ -24,7 +24,9 @@ Color mix(Color a, Color b, double t) {
 }  // namespace
 
 Image::Image(int width_, int height_, Color background)
-    : width(width_), height(height_), pixels(static_cast<std::size_t>(width_ * height_), background) {
+    : width(width_),
+      height(height_),
+      pixels(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_), background) {
 }
 
 Image beside(std::span<const Image> images, int gap, Color background) {
@@ -72,8 +74,8 @@ Picture::Picture(int width, int height, const Camera& camera, Color background)
       forward_(normalized(camera.target - camera.eye)),
       distance_(norm(camera.target - camera.eye)),
       samples_per_metre_(height * k_samples / camera.height),
-      depth_(static_cast<std::size_t>(width_ * height_), std::numeric_limits<float>::infinity()),
       samples_(width_, height_, background) {
+  depth_.assign(samples_.pixels.size(), std::numeric_limits<float>::infinity());
   right_ = normalized(cross(forward_, camera.up));
   up_ = cross(right_, forward_);
 }
@@ -88,7 +90,7 @@ Picture::Projected Picture::project(const Vec3d& point) const {
 }
 
 void Picture::put(int x, int y, double depth, Color color) {
-  float& nearest = depth_[static_cast<std::size_t>(y * width_ + x)];
+  float& nearest = depth_[samples_.index(x, y)];
   if (static_cast<float>(depth) >= nearest) return;
   nearest = static_cast<float>(depth);
   samples_.at(x, y) = color;

@@ -23,8 +23,11 @@ struct Image {
 
   Image() = default;
   Image(int width_, int height_, Color background);
-  Color& at(int x, int y) { return pixels[static_cast<std::size_t>(y * width + x)]; }
-  const Color& at(int x, int y) const { return pixels[static_cast<std::size_t>(y * width + x)]; }
+  Color& at(int x, int y) { return pixels[index(x, y)]; }
+  const Color& at(int x, int y) const { return pixels[index(x, y)]; }
+  std::size_t index(int x, int y) const {
+    return static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
+  }
 };
 
 // Images side by side, tops aligned.
