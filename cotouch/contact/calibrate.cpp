@@ -11,7 +11,9 @@
 namespace cotouch {
 namespace {
 
-constexpr double k_reserve = 0.2;  // share of the time kept for what a calibration cannot see (other work, cold caches)
+// Share of the time kept for what a calibration cannot see: cold caches and other work. (A list of nodes that is built
+// and then dropped because it grew too long needs no share: visits and queued nodes together stay below the budget.)
+constexpr double k_reserve = 0.2;
 constexpr int k_directions = 6;
 constexpr int k_repeats = 9;
 
@@ -62,7 +64,7 @@ WorkBudget calibrate_budget(const Shell& shell, const Field& field, double micro
       engine.evaluate(at(middle), {}, Moving::shell, result);
       (result.stats.in_contact > 0 ? touching : free) = middle;
     }
-    for (const double depth : {cell, 3 * cell, touching / 2}) measured.push_back(measure(engine, at(touching - depth)));
+    for (const double depth : {0.0, cell, 3 * cell}) measured.push_back(measure(engine, at(touching - depth)));
   }
 
   // Short traversals are mostly fixed cost and would make a node look dear.

@@ -63,6 +63,11 @@ struct NestedContact::Work {
   std::vector<ContactPoint> contacts;
   std::uint32_t contact_count = 0;
 
+  // One block's worth of work: places in the field, values there, room around them, queued nodes that may touch.
+  std::array<Vec3f, k_block> cell;
+  std::array<float, k_block> distance, free;
+  std::array<std::uint32_t, k_block> open;
+
   Work(const Shell& shell_in, const Field& field_in, const ContactSettings& settings_in, const WorkBudget& budget_in,
        std::uint32_t deepest_level);
 
@@ -78,8 +83,6 @@ struct NestedContact::Work {
   void sum(Moving moving, ContactResult& result) const noexcept;
   void forget() noexcept;
 
-  // How much room a node's ball has left, in metres; positive: nothing in it can touch.
-  float slack(float distance, float radius) const noexcept { return field.free_radius(distance) - radius - margin; }
   double expiry_of(float slack_now) const noexcept {
     return motion.expiry(std::min(static_cast<double>(slack_now), largest_slack));
   }
@@ -171,21 +174,23 @@ void NestedContact::Work::queue_roots() noexcept {
 template <bool coherent>
 void NestedContact::Work::look_up(std::uint32_t begin, bool is_last) noexcept {
   const Vec3f* const positions = shell.data().positions.data();
-  std::array<Vec3f, k_block> cell;
-  std::array<float, k_block> distance;
   for (; begin < point_count; begin += k_block) {
     const std::uint32_t count = std::min(k_block, point_count - begin);
     const std::uint32_t* const point = &points[begin];
     for (std::uint32_t i = 0; i < count; ++i) cell[i] = map(positions[point[i]]);
     for (std::uint32_t i = 0; i < count; ++i) distance[i] = field.distance_in_cells(cell[i]);
+    ContactPoint* const touching = contacts.data();
+    std::uint32_t n = contact_count;
     for (std::uint32_t i = 0; i < count; ++i) {
-      contacts[contact_count] = {point[i], distance[i]};
-      contact_count += distance[i] < 0 ? 1U : 0U;
+      touching[n] = {point[i], distance[i]};
+      n += distance[i] < 0 ? 1U : 0U;
     }
+    contact_count = n;
     if (!is_last) {
       for (std::uint32_t i = 0; i < count; ++i) queue.distance[slot[begin + i]] = distance[i];
     } else if (coherent) {
-      for (std::uint32_t i = 0; i < count; ++i) expiry[leaf_expiry + point[i]] = expiry_of(slack(distance[i], 0));
+      for (std::uint32_t i = 0; i < count; ++i) free[i] = field.free_radius(distance[i]) - margin;
+      for (std::uint32_t i = 0; i < count; ++i) expiry[leaf_expiry + point[i]] = expiry_of(free[i]);
     }
   }
 }
@@ -202,17 +207,16 @@ bool NestedContact::Work::queue_children(std::uint32_t level, std::uint64_t room
   std::uint32_t n = 0;
   std::uint32_t p = point_count;
   std::uint64_t skipped = 0;
-  std::array<std::uint32_t, k_block> open;
-
   for (std::uint32_t begin = 0; begin < queue.size; begin += k_block) {
     const std::uint32_t end = std::min(begin + k_block, queue.size);
     std::uint32_t open_count = 0;
+    for (std::uint32_t i = begin; i < end; ++i) free[i - begin] = field.free_radius(queue.distance[i]) - margin;
     for (std::uint32_t i = begin; i < end; ++i) {
       const std::uint32_t node = queue.node[i];
-      const float room_left = slack(queue.distance[i], nodes[node].radius);
-      if (coherent) expiry[node] = expiry_of(room_left);
+      const float slack = free[i - begin] - nodes[node].radius;
+      if (coherent) expiry[node] = expiry_of(slack);
       open[open_count] = i;
-      open_count += room_left > 0 ? 0U : 1U;
+      open_count += slack > 0 ? 0U : 1U;
     }
     for (std::uint32_t k = 0; k < open_count; ++k) {
       const std::uint32_t node = queue.node[open[k]];

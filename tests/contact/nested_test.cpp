@@ -3,6 +3,7 @@
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/realtime.h>
+#include <cotouch/shell/build.h>
 
 #include <gtest/gtest.h>
 
@@ -38,7 +39,7 @@ struct Pair {
 };
 
 // Convex against convex, a hole to sit in, an offset copy of the same shape, a shell with its origin far from its
-// points, one level only, and a field finer than the shell.
+// points, a shell as the product makes it, and one level only.
 const std::vector<Pair>& pairs() {
   static const std::vector<Pair> all = [] {
     std::vector<Pair> made;
@@ -51,6 +52,9 @@ const std::vector<Pair>& pairs() {
     for (const Vec3f& p : ball.data().positions)
       away.push_back({Vec3d(p) + Vec3d{0.05, 0.01, 0}, normalized(-Vec3d(p))});
     made.push_back({"eccentric ball on box", link_naively(away, 3), box_field({0.04, 0.04, 0.04}, 64)});
+    NoProgress progress;
+    const Field torus = torus_field(0.03, 0.01, 48);
+    made.push_back({"torus in torus", build_shell(torus, {.points = 2000}, progress), torus});
     made.push_back({"one level", ball_shell(0.02, 100, 1), ball_field(0.02, 16)});
     return made;
   }();
