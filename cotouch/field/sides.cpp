@@ -108,7 +108,7 @@ Sides find_sides(const Flood& flood, const WindingNumber& winding, Progress& pro
 
   // Close to the surface every point is asked.
   for_each_near_place(0, 0.5, [&](Place p) {
-    if (space.distance(p) <= k_units_per_cell) sides.inside[p] = inside(p);
+    if (space.distance(p) <= k_units_per_cell || flood.region(p) == Flood::k_wall) sides.inside[p] = inside(p);
   });
   // What they say about the regions they are connected to.
   std::vector<std::uint32_t> yes(flood.regions()), no(flood.regions());

@@ -1,9 +1,9 @@
 // Which lattice points are inside, and which triangles have the inside on one side only (paper 001, II-C).
 //
 // The paper closes small gaps by an isosurface at an offset and drops everything it encloses. Here the same is said
-// with labels: space that cannot be reached from the outside without coming closer to a triangle than about half a cell
-// is inside. Winding numbers add what a flood cannot know: the inside of scans with holes wider than that, and the side
-// of points so close to the surface that the flood does not reach them.
+// with labels: space that cannot be reached from the outside without coming closer to a triangle than a quarter of a
+// cell is inside. Winding numbers add what a flood cannot know: the inside of scans with holes wider than that, and the
+// side of points so close to the surface that the flood does not reach them.
 #pragma once
 
 #include <cotouch/field/build.h>

@@ -16,6 +16,8 @@ using Index3 = Vec3<std::int32_t>;
 
 constexpr std::size_t k_samples = FieldData::k_brick_samples;
 constexpr double k_half_brick_diagonal = 6.92821;
+// Half the width of a crack that counts as closed, in units: a quarter of a cell.
+constexpr std::int32_t k_crack = k_units_per_cell / 4;
 // 1.5 GiB of samples.
 constexpr std::size_t k_most_bricks = std::size_t{1} << 20;
 
@@ -194,7 +196,7 @@ std::vector<Space::Place> Space::connected() const {
         for (Place i = 0; i < 8; ++i)
           for (Place j = 0; j < 8; ++j) {
             const std::size_t s = k * sample_stride[axis] + i * sample_stride[a] + j * sample_stride[b];
-            if (d[s] + d[s + sample_stride[axis]] <= k_units_per_cell + 2) continue;
+            if (d[s] + d[s + sample_stride[axis]] <= k_units_per_cell + 2 * k_crack) continue;
             const Place here = first + k * place_stride[axis] + i * place_stride[a] + j * place_stride[b];
             Place there = here + place_stride[axis];
             if (k == 7) {

@@ -45,8 +45,9 @@ class Space {
   // Distance in units; for a far brick no more than a lower bound.
   std::uint16_t distance(Place place) const;
 
-  // For each place the lowest place connected to it. Two neighbouring lattice points one cell apart are connected
-  // where their distances add up to more than a cell: then no triangle can lie between them.
+  // For each place the lowest place connected to it. Neighbouring lattice points a and b are connected where
+  // u(a) + u(b) > 1.5 cells: for any point x between them u(a) + u(b) <= 1 + 2 u(x), so the way from one to the other
+  // stays a quarter of a cell away from all triangles, and nothing leaks through cracks narrower than half a cell.
   std::vector<Place> connected() const;
 
  private:
