@@ -49,9 +49,56 @@ class AngleSum {
   int since_rescale_ = 0;
 };
 
+// The triangles cut across until no edge is longer than `longest`. The pieces see the same solid angle together, but
+// they make compact clusters: uncut, the long slivers of a CAD face would keep every cluster near every point. Stops,
+// and returns false, beyond `most` pieces.
+bool cut_long_triangles(const TriangleMesh& mesh, double longest, std::size_t most, TriangleMesh& pieces) {
+  pieces.vertices = mesh.vertices;
+  pieces.triangles.clear();
+  std::vector<Triangle> todo;
+  for (const Triangle& whole : mesh.triangles) {
+    todo.assign(1, whole);
+    while (!todo.empty()) {
+      const Triangle t = todo.back();
+      todo.pop_back();
+      std::size_t edge = 0;
+      double length_squared = 0;
+      for (std::size_t i = 0; i < 3; ++i) {
+        const double l = norm_squared(pieces.vertices[t[(i + 1) % 3]] - pieces.vertices[t[i]]);
+        if (l > length_squared) {
+          length_squared = l;
+          edge = i;
+        }
+      }
+      if (!(length_squared > longest * longest)) {
+        pieces.triangles.push_back(t);
+        if (pieces.triangles.size() > most) return false;
+        continue;
+      }
+      const std::uint32_t a = t[edge], b = t[(edge + 1) % 3], c = t[(edge + 2) % 3];
+      const auto middle = static_cast<std::uint32_t>(pieces.vertices.size());
+      pieces.vertices.push_back((pieces.vertices[a] + pieces.vertices[b]) * 0.5);
+      todo.push_back({a, middle, c});
+      todo.push_back({middle, b, c});
+    }
+  }
+  return true;
+}
+
+// As fine as pays: a thirty-second of the mesh's size, coarser where that would be too many pieces.
+TriangleMesh compact_pieces(const TriangleMesh& mesh) {
+  const std::size_t most = 2 * mesh.triangles.size() + 200'000;
+  const Vec3d size = mesh.bounds().size();
+  TriangleMesh pieces;
+  for (double longest = std::max({size.x, size.y, size.z}) / 32; longest > 0; longest *= 2)
+    if (cut_long_triangles(mesh, longest, most, pieces)) return pieces;
+  return mesh;
+}
+
 }  // namespace
 
-WindingNumber::WindingNumber(const TriangleMesh& mesh, double far) {
+WindingNumber::WindingNumber(const TriangleMesh& whole, double far) {
+  const TriangleMesh mesh = compact_pieces(whole);
   const TriangleTree tree = build_triangle_tree(mesh, k_leaf_size);
   triangles_.reserve(tree.order.size());
   for (const std::uint32_t index : tree.order) {
