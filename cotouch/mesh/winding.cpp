@@ -85,8 +85,11 @@ bool cut_long_triangles(const TriangleMesh& mesh, double longest, std::size_t mo
   return true;
 }
 
-// As fine as pays: a thirty-second of the mesh's size, coarser where that would be too many pieces.
+// As fine as pays: a thirty-second of the mesh's size, coarser where that would be too many pieces. So few triangles
+// that all of them can count exactly stay as they are.
 TriangleMesh compact_pieces(const TriangleMesh& mesh) {
+  constexpr std::size_t k_few = 256;
+  if (mesh.triangles.size() <= k_few) return mesh;
   const std::size_t most = 2 * mesh.triangles.size() + 200'000;
   const Vec3d size = mesh.bounds().size();
   TriangleMesh pieces;

@@ -121,10 +121,10 @@ SceneDescription box_bracket() {
 
 SceneDescription engine_bay() {
   ClutterShape shape;
-  shape.triangles = 60'000;
+  shape.triangles = 40'000;
   SceneDescription scene = scene_of(make_clutter(shape), make_bracket(), Moving::field);
   scene.summary = "A bracket let down into a crowded engine bay: will it fit, and where does it catch?";
-  scene.shell_settings = part_settings(160, 65536);
+  scene.shell_settings = part_settings(128, 65536);
   scene.hand = {at({0, 0, 0.18}), at({0, 0, 0.06}), at({0.03, 0.02, 0.06}, {0, 0, 0.5}),
                 at({-0.03, -0.02, 0.06}, {0.3, 0, 0}), at({0, 0, 0.18})};
   return scene;

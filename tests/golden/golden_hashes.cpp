@@ -32,8 +32,8 @@ void add_array(Hasher& hash, std::span<const T> values) {
 
 // Small enough for an unoptimised build and for emulation; large enough for several tree levels and many bricks.
 PartSettings small_settings(PartSettings settings) {
-  settings.field.resolution = 40;
-  settings.shell.points = 1500;
+  settings.field.resolution = 28;
+  settings.shell.points = 1000;
   return settings;
 }
 
@@ -54,7 +54,7 @@ std::uint64_t scene_hash(const std::string& name) {
   settings.moving = scene.moving;
   HeldObject object(engine, settings, scene.hand.front(), scene.static_pose);
   const HandPath path(scene.hand, scene.hand_speed);
-  for (double t = 0; t < path.duration(); t += 2e-3) {
+  for (double t = 0; t < path.duration(); t += 4e-3) {
     const Wrench felt = object.step(path.at(t));
     add(hash, felt.force);
     add(hash, felt.torque);

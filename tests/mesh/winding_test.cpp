@@ -78,6 +78,18 @@ TEST(WindingNumber, SeriesStaysCloseToTheExactSumAndImprovesWithDistance) {
   }
 }
 
+TEST(WindingNumber, OfLongSliversStaysCloseToTheExactSum) {
+  // Fifty times as long as thick, 1600 triangles: cut into compact pieces inside, which must not change the sum by more
+  // than the series does.
+  const TriangleMesh rod = make_cylinder(0.01, 1.0, 400);
+  const WindingNumber winding(rod);
+  Random random(5);
+  for (int i = 0; i < 300; ++i) {
+    const Vec3d p{random.uniform(-0.03, 0.03), random.uniform(-0.03, 0.03), random.uniform(-0.6, 0.6)};
+    EXPECT_NEAR(winding.at(p), exact_winding_number(rod, p), 1e-2);
+  }
+}
+
 TEST(WindingNumber, OfNothingIsZeroAndOnTheSurfaceItIsFinite) {
   EXPECT_EQ(WindingNumber(TriangleMesh{}).at({1, 2, 3}), 0);
   const TriangleMesh box = make_box({1, 1, 1});
