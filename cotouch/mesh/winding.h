@@ -18,7 +18,8 @@ class WindingNumber {
  public:
   WindingNumber() = default;
   // A cluster counts as far when its distance exceeds `far` times its radius. The error of the whole sum is below
-  // 1e-2 at the default (typically half of that; see the tests) and falls with the third power of `far`.
+  // 1e-2 at the default (typically half of that, twice that for bundles of slivers; see the tests) and falls with the
+  // third power of `far`.
   explicit WindingNumber(const TriangleMesh& mesh, double far = 2.0);
 
   // Safe to call from several threads at once; the same bits on every machine.
