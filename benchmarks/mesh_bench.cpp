@@ -73,5 +73,12 @@ void winding_near_surface(benchmark::State& state) {
 }
 BENCHMARK(winding_near_surface);
 
+void make_million_triangles_of_clutter(benchmark::State& state) {
+  ClutterShape shape;
+  shape.triangles = 1'000'000;
+  for (auto _ : state) benchmark::DoNotOptimize(make_clutter(shape));
+}
+BENCHMARK(make_million_triangles_of_clutter)->Unit(benchmark::kMillisecond);
+
 }  // namespace
 }  // namespace cotouch
