@@ -42,7 +42,7 @@ ExperimentReport run_detail(const ExperimentOptions& options) {
   settings.moving = scene.moving;
 
   Plot plot;
-  plot.title = "Bumps felt as the shell gets finer";
+  plot.title = "Force in the hand over six bumps, as the shell gets finer";
   plot.x_label = "time (s)";
   for (std::uint32_t level = 0; level < scene.shell.levels(); ++level) {
     options.progress->update("Sliding over the bumps", level / static_cast<double>(scene.shell.levels()));
@@ -54,19 +54,18 @@ ExperimentReport run_detail(const ExperimentOptions& options) {
     }
     const double peak = *std::max_element(force.begin(), force.end());
     const bool finest = level + 1 == scene.shell.levels();
-    // A bump counts where the force rises and falls by a twentieth of a newton: a tenth of what a hand can tell apart
-    // would be noise, ten times as much would miss soft bumps.
-    report.add(fmt::format("level-{}/bumps-felt", level + 1), count_peaks(force, 0.05), "bumps",
+    // A bump counts where the force rises and falls by a quarter of a newton, several times what a hand can tell apart.
+    report.add(fmt::format("level-{}/bumps-felt", level + 1), count_peaks(force, 0.25), "bumps",
                finest ? std::optional<double>(6) : std::nullopt);
     report.add(fmt::format("level-{}/points", level + 1), scene.shell.points_to_level(level), "points",
                finest ? std::optional<double>(256000) : std::nullopt);
     report.add(fmt::format("level-{}/peak-force", level + 1), peak, "N");
     PlotPanel panel;
-    panel.y_label = fmt::format("{} points: force (N)", scene.shell.points_to_level(level));
+    panel.y_label = fmt::format("{} points (N)", scene.shell.points_to_level(level));
     panel.series.push_back({"", time, force, PlotSeries::Style::line});
     plot.panels.push_back(panel);
   }
-  plot.panel_height = 110;
+  plot.panel_height = 130;
   report.figures.push_back(options.folder / "detail.svg");
   write_svg(plot, report.figures.back());
   report.notes.push_back(scene.note);

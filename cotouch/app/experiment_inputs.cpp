@@ -209,16 +209,19 @@ ContactCase bump_slide_case(const ExperimentOptions& options) {
   scene.shell_mesh = beam.mesh;
   scene.field_mesh = creature.mesh;
   scene.moving = Moving::field;
-  // The beam hangs 1 mm lower than the tops, turned to stand straight on the line of the bumps, and the creature walks
-  // under it from before the first bump to behind the last.
+  // The beam hangs a millimetre lower than the first top, turned to lie flat on the line of the bumps. The creature
+  // walks under it so that every top would pass at the same height.
   const std::vector<Vec3d> tops = creature_bump_tops(shape);
   const Vec3d along = normalized(tops.back() - tops.front());
   const double slope = angle_of(-along.z, along.x);
-  const Vec3d up = rotate(quat_from_rotation_vector({0, slope, 0}), {0, 0, 1});
-  scene.other = {tops.front() + up * (0.005 - 0.001), quat_from_rotation_vector({0, slope, 0})};
-  const double margin = 0.5 * shape.bump_spacing;
-  const double way = norm(tops.back() - tops.front());
-  scene.hand = HandPath({Pose{along * margin, {}}, Pose{along * (-way - margin), {}}}, 0.05);
+  const Quat tilt = quat_from_rotation_vector({0, slope, 0});
+  constexpr double k_half_beam = 0.005, k_press = 0.001;
+  scene.other = {tops.front() + rotate(tilt, {0, 0, k_half_beam - k_press}), tilt};
+  const Vec3d half_way = along * (0.5 * shape.bump_spacing);
+  std::vector<Pose> keys{{half_way, {}}};
+  for (const Vec3d& top : tops) keys.push_back({tops.front() - top, {}});
+  keys.push_back({keys.back().position - half_way, {}});
+  scene.hand = HandPath(std::move(keys), 0.05);
   return scene;
 }
 
