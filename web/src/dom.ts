@@ -1,0 +1,45 @@
+// Small helpers for building the page without a framework.
+export function byId<T extends HTMLElement>(id: string): T {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`The page has no element "${id}".`);
+  return element as T;
+}
+
+type Content = Node | string;
+
+// element('button', { className: 'small' }, 'Play'): text is set as text, never as markup, because names of files, scenes and
+// reasons come from outside.
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Partial<HTMLElementTagNameMap[K]> = {},
+  ...content: Content[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  Object.assign(made, properties);
+  made.append(...content);
+  return made;
+}
+
+export function button(text: string, label: string, click: () => void): HTMLButtonElement {
+  const made = element('button', { type: 'button', title: label }, text);
+  made.setAttribute('aria-label', label);
+  made.addEventListener('click', click);
+  return made;
+}
+
+// What a user prefers, kept between visits where the browser allows it.
+export function remembered(key: string): string | null {
+  try {
+    return localStorage.getItem(`cotouch.${key}`);
+  } catch {
+    return null;
+  }
+}
+
+export function remember(key: string, value: string): void {
+  try {
+    localStorage.setItem(`cotouch.${key}`, value);
+  } catch {
+    // Private windows may forbid it; then the choice lasts as long as the page.
+  }
+}

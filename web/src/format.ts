@@ -1,0 +1,42 @@
+// Numbers as people read them: three digits, a unit that fits, a true minus sign.
+export function digits(value: number, count = 3): string {
+  if (!Number.isFinite(value)) return '–';
+  if (value === 0) return '0';
+  const decimals = Math.max(0, Math.min(6, count - 1 - Math.floor(Math.log10(Math.abs(value)))));
+  return value.toFixed(decimals).replace('-', '−');
+}
+
+export function length(metres: number): string {
+  const size = Math.abs(metres);
+  if (!Number.isFinite(metres)) return '–';
+  if (size === 0) return '0 mm';
+  if (size < 1e-4) return `${digits(metres * 1e6)} µm`;
+  if (size < 1) return `${digits(metres * 1e3)} mm`;
+  return `${digits(metres)} m`;
+}
+
+// Forces below a hundredth of a newton are nobody's concern: 0.00, not 4.31e-9.
+export function force(newtons: number): string {
+  return `${newtons.toFixed(2)} N`;
+}
+
+export function torque(newtonMetres: number): string {
+  return `${(1000 * newtonMetres).toFixed(1)} mN m`;
+}
+
+export function clock(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  return `${minutes}:${(seconds - 60 * minutes).toFixed(1).padStart(4, '0')}`;
+}
+
+export function count(value: number): string {
+  return Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, '\u202f');
+}
+
+export function bytes(value: number): string {
+  if (value < 1e3) return `${value} B`;
+  if (value < 1e6) return `${digits(value / 1e3)} kB`;
+  return `${digits(value / 1e6)} MB`;
+}

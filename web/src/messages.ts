@@ -1,0 +1,280 @@
+// JSON of docs/viewer-protocol.md: text messages of the feed, the gallery and the scene. What arrives is checked member by
+// member and filled up with defaults, so that the rest of the page never meets a missing or misshapen value.
+import type { Decoded, Pose, Quat, Vec3 } from './protocol';
+
+export interface SceneEntry {
+  name: string;
+  title: string;
+  summary: string;
+  thumbnail: string;
+  saved: boolean;
+}
+
+export interface Bounds {
+  min: Vec3;
+  max: Vec3;
+}
+
+export interface PartInfo {
+  id: number;
+  name: string;
+  role: 'moving' | 'static';
+  color: string;
+  pose: Pose;
+  bounds: Bounds;
+  vertices: number;
+  triangles: number;
+  decimated: boolean;
+  shellPoints: number;
+  levels: number;
+  fieldCell: number;
+  removable: boolean;
+}
+
+export interface HandInfo {
+  hand: number;
+  part: number;
+  name: string;
+  linearStiffness: number;
+  maxForce: number;
+  maxTorque: number;
+}
+
+export interface Settings {
+  contactStiffness: number;
+  maxForce: number;
+  budget: number; // microseconds
+}
+
+export interface Scene {
+  generation: number;
+  name: string;
+  title: string;
+  summary: string;
+  bounds: Bounds;
+  parts: PartInfo[];
+  hands: HandInfo[];
+}
+
+export interface RecordingEntry {
+  id: string;
+  scene: string;
+  seconds: number;
+  peakForce: number;
+  bytes: number;
+}
+
+export interface Hello {
+  type: 'hello';
+  protocol: number;
+  version: string;
+  viewer: number;
+  features: string[];
+  uploadBytes: number;
+}
+
+export interface Job {
+  type: 'job';
+  job: number;
+  name: string;
+  stage: string;
+  progress: number;
+  state: 'running' | 'done' | 'failed' | 'cancelled';
+  reason: string;
+}
+
+export type HandChange = 'granted' | 'refused' | 'released' | 'lost';
+
+export type Message =
+  | Hello
+  | Job
+  | { type: 'scene'; generation: number; name: string }
+  | { type: 'hand'; hand: number; state: HandChange; reason: string }
+  | { type: 'recording'; active: boolean; seconds: number }
+  | { type: 'recordings'; recordings: RecordingEntry[] }
+  | { type: 'settings'; settings: Settings }
+  | { type: 'reply'; id: number; ok: boolean; reason: string }
+  | { type: 'error'; reason: string }
+  | { type: 'unknown' };
+
+export type Command = { id?: number } & (
+  | { type: 'view'; traversed?: boolean; near?: boolean; fps?: number }
+  | { type: 'open_scene'; name: string }
+  | { type: 'reset' | 'record_start' | 'record_stop' }
+  | { type: 'take_hand' | 'release_hand'; hand: number }
+  | { type: 'settings'; contact_stiffness?: number; max_force?: number; budget_us?: number }
+  | { type: 'delete_recording'; recording: string }
+  | { type: 'remove_part'; part: number }
+  | { type: 'set_role'; part: number; role: 'moving' | 'static' }
+  | { type: 'cancel_job'; job: number }
+);
+
+type Json = Record<string, unknown>;
+
+export function parseMessage(text: string): Decoded<Message> {
+  const json = parseObject(text);
+  if (!json) return { ok: false, error: 'a text message is not a JSON object' };
+  return { ok: true, value: messageOf(json) };
+}
+
+function messageOf(json: Json): Message {
+  switch (json.type) {
+    case 'hello':
+      return {
+        type: 'hello',
+        protocol: number(json.protocol),
+        version: string(json.version),
+        viewer: number(json.viewer),
+        features: array(json.features).map((entry) => string(entry)),
+        uploadBytes: number(object(json.limits).upload_bytes, 256 * 1024 * 1024),
+      };
+    case 'scene':
+      return { type: 'scene', generation: number(json.generation), name: string(json.name) };
+    case 'hand':
+      return {
+        type: 'hand',
+        hand: number(json.hand),
+        state: oneOf(json.state, ['granted', 'refused', 'released', 'lost'], 'lost'),
+        reason: string(json.reason),
+      };
+    case 'job':
+      return {
+        type: 'job',
+        job: number(json.job),
+        name: string(json.name),
+        stage: string(json.stage),
+        progress: Math.min(1, Math.max(0, number(json.progress))),
+        state: oneOf(json.state, ['running', 'done', 'failed', 'cancelled'], 'running'),
+        reason: string(json.reason),
+      };
+    case 'recording':
+      return { type: 'recording', active: json.active === true, seconds: number(json.seconds) };
+    case 'recordings':
+      return { type: 'recordings', recordings: array(json.recordings).map(recordingOf) };
+    case 'settings':
+      return { type: 'settings', settings: settingsOf(json) };
+    case 'reply':
+      return { type: 'reply', id: number(json.id), ok: json.ok === true, reason: string(json.reason) };
+    case 'error':
+      return { type: 'error', reason: string(json.reason, 'The server reported an error without saying which.') };
+    default:
+      return { type: 'unknown' };
+  }
+}
+
+export function parseScene(json: unknown): Decoded<Scene> {
+  if (!isObject(json)) return { ok: false, error: 'the scene is not a JSON object' };
+  return {
+    ok: true,
+    value: {
+      generation: number(json.generation),
+      name: string(json.name),
+      title: string(json.title, string(json.name)),
+      summary: string(json.summary),
+      bounds: boundsOf(json.bounds),
+      parts: array(json.parts).map((entry) => partOf(object(entry))),
+      hands: array(json.hands).map((entry) => handOf(object(entry))),
+    },
+  };
+}
+
+export function parseScenes(json: unknown): SceneEntry[] {
+  return array(object(json).scenes).map((value) => {
+    const entry = object(value);
+    const name = string(entry.name);
+    return {
+      name,
+      title: string(entry.title, name),
+      summary: string(entry.summary),
+      thumbnail: string(entry.thumbnail),
+      saved: entry.saved === true,
+    };
+  });
+}
+
+function partOf(part: Json): PartInfo {
+  const color = string(part.color);
+  return {
+    id: number(part.id),
+    name: string(part.name, 'part'),
+    role: part.role === 'moving' ? 'moving' : 'static',
+    color: /^#[0-9a-f]{6}$/i.test(color) ? color : '',
+    pose: poseOf(part.pose),
+    bounds: boundsOf(part.bounds),
+    vertices: number(part.vertices),
+    triangles: number(part.triangles),
+    decimated: part.decimated === true,
+    shellPoints: number(part.shell_points),
+    levels: number(part.levels),
+    fieldCell: number(part.field_cell),
+    removable: part.removable === true,
+  };
+}
+
+function handOf(hand: Json): HandInfo {
+  return {
+    hand: number(hand.hand),
+    part: number(hand.part),
+    name: string(hand.name, 'hand'),
+    linearStiffness: number(hand.linear_stiffness, 1000),
+    maxForce: number(hand.max_force, 8),
+    maxTorque: number(hand.max_torque, 0.3),
+  };
+}
+
+function settingsOf(json: Json): Settings {
+  return {
+    contactStiffness: number(json.contact_stiffness),
+    maxForce: number(json.max_force),
+    budget: number(json.budget_us),
+  };
+}
+
+function recordingOf(value: unknown): RecordingEntry {
+  const entry = object(value);
+  return {
+    id: string(entry.id),
+    scene: string(entry.scene),
+    seconds: number(entry.seconds),
+    peakForce: number(entry.peak_force),
+    bytes: number(entry.bytes),
+  };
+}
+
+function poseOf(value: unknown): Pose {
+  const pose = object(value);
+  return { position: vector(pose.position, [0, 0, 0]) as Vec3, rotation: vector(pose.rotation, [1, 0, 0, 0]) as Quat };
+}
+
+function boundsOf(value: unknown): Bounds {
+  const bounds = object(value);
+  return {
+    min: vector(bounds.min, [-0.1, -0.1, -0.1]) as Vec3,
+    max: vector(bounds.max, [0.1, 0.1, 0.1]) as Vec3,
+  };
+}
+
+function parseObject(text: string): Json | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return isObject(json) ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const object = (value: unknown): Json => (isObject(value) ? value : {});
+const array = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const string = (value: unknown, otherwise = ''): string => (typeof value === 'string' && value ? value : otherwise);
+const number = (value: unknown, otherwise = 0): number =>
+  typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
+const oneOf = <T extends string>(value: unknown, allowed: readonly T[], otherwise: T): T =>
+  allowed.find((entry) => entry === value) ?? otherwise;
+
+function vector(value: unknown, otherwise: number[]): number[] {
+  const list = array(value);
+  const fits = list.length === otherwise.length && list.every((entry) => Number.isFinite(entry));
+  return fits ? (list as number[]) : otherwise;
+}

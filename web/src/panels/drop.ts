@@ -1,0 +1,103 @@
+// Files dropped anywhere on the page, and a progress bar for each thing the server prepares.
+import type { Api } from '../api';
+import { button, element } from '../dom';
+import * as format from '../format';
+import type { Job } from '../messages';
+import { kEndings } from './parts';
+
+// What is wrong with a file, in words, or '' when it can be sent.
+export function objection(name: string, size: number, most: number): string {
+  if (!kEndings.some((ending) => name.toLowerCase().endsWith(ending))) {
+    return `${name} is not an STL, OBJ, PLY or glTF file.`;
+  }
+  if (size === 0) return `${name} is empty.`;
+  if (size > most) return `${name} has ${format.bytes(size)}; the server takes ${format.bytes(most)} at most.`;
+  return '';
+}
+
+export class DropZone {
+  private depth = 0; // of nested elements the pointer has entered
+
+  constructor(cover: HTMLElement, dropped: (files: File[]) => void) {
+    const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+    window.addEventListener('dragenter', (event) => {
+      if (!hasFiles(event)) return;
+      this.depth += 1;
+      cover.hidden = false;
+    });
+    window.addEventListener('dragleave', (event) => {
+      if (!hasFiles(event)) return;
+      this.depth -= 1;
+      cover.hidden = this.depth <= 0;
+    });
+    window.addEventListener('dragover', (event) => {
+      if (hasFiles(event)) event.preventDefault();
+    });
+    window.addEventListener('drop', (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      this.depth = 0;
+      cover.hidden = true;
+      dropped([...(event.dataTransfer?.files ?? [])]);
+    });
+  }
+}
+
+interface Row {
+  root: HTMLElement;
+  stage: HTMLElement;
+  bar: HTMLProgressElement;
+}
+
+export class Jobs {
+  private readonly rows = new Map<number, Row>();
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly api: Api,
+    private readonly cancel: (job: number) => void,
+    private readonly report: (text: string) => void,
+  ) {}
+
+  async upload(file: File, unit: string): Promise<void> {
+    const row = this.row(file.name, () => {});
+    row.stage.textContent = 'sending';
+    try {
+      await this.api.upload(file, unit, (fraction) => (row.bar.value = fraction));
+    } catch (error) {
+      this.report(error instanceof Error ? error.message : String(error));
+    }
+    row.root.remove(); // from here on the server reports under the job's number
+  }
+
+  show(job: Job): void {
+    let row = this.rows.get(job.job);
+    if (job.state !== 'running') {
+      row?.root.remove();
+      this.rows.delete(job.job);
+      if (job.state === 'failed') this.report(job.reason || `${job.name} could not be prepared.`);
+      return;
+    }
+    if (!row) {
+      row = this.row(job.name, () => this.cancel(job.job));
+      this.rows.set(job.job, row);
+    }
+    row.stage.textContent = job.stage;
+    row.bar.value = job.progress;
+  }
+
+  clear(): void {
+    for (const row of this.rows.values()) row.root.remove();
+    this.rows.clear();
+  }
+
+  private row(name: string, cancel: () => void): Row {
+    const stage = element('small', {});
+    const bar = element('progress', { max: 1, value: 0 });
+    bar.setAttribute('aria-label', name);
+    const root = element('div', { className: 'job panel' }, element('strong', {}, name), stage, bar);
+    root.append(button('×', `Cancel ${name}`, cancel));
+    this.root.append(root);
+    return { root, stage, bar };
+  }
+}

@@ -1,0 +1,51 @@
+// The gallery: one card a scene, with a picture where the server has one.
+import { element } from '../dom';
+import type { SceneEntry } from '../messages';
+
+export class Gallery {
+  private scenes: SceneEntry[] = [];
+  private current = '';
+
+  constructor(
+    private readonly list: HTMLElement,
+    private readonly address: (path: string) => string,
+    private readonly open: (name: string) => void,
+  ) {}
+
+  set(scenes: SceneEntry[]): void {
+    this.scenes = scenes;
+    this.list.replaceChildren(...scenes.map((scene) => element('li', {}, this.card(scene))));
+    this.mark(this.current);
+  }
+
+  mark(name: string): void {
+    this.current = name;
+    this.list.querySelectorAll('button').forEach((card, i) => {
+      const isCurrent = this.scenes[i]?.name === name;
+      if (isCurrent) card.setAttribute('aria-current', 'true');
+      else card.removeAttribute('aria-current');
+    });
+  }
+
+  titleOf(name: string): string {
+    return this.scenes.find((scene) => scene.name === name)?.title ?? name;
+  }
+
+  private card(scene: SceneEntry): HTMLButtonElement {
+    const card = element('button', { className: 'card', type: 'button' });
+    card.dataset.scene = scene.name;
+    const picture = element('span', { className: 'picture' });
+    const source = scene.thumbnail && this.address(scene.thumbnail);
+    if (source) {
+      const image = element('img', { alt: '', loading: 'lazy', width: 320, height: 200 });
+      image.addEventListener('error', () => image.remove());
+      image.src = source;
+      picture.append(image);
+    } else {
+      picture.append(element('span', { className: 'initial' }, scene.title.slice(0, 1)));
+    }
+    card.append(picture, element('strong', {}, scene.title), element('small', {}, scene.summary));
+    card.addEventListener('click', () => this.open(scene.name));
+    return card;
+  }
+}

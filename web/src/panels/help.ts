@@ -1,0 +1,92 @@
+// The help overlay: every gesture on one page.
+import { button, element } from '../dom';
+
+const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][] = [
+  [
+    'The part in your hand',
+    [
+      ['Drag it', 'moves it in the plane of the screen'],
+      ['Wheel while dragging', 'pushes it away, pulls it near'],
+      ['Shift + drag, right button', 'turns it'],
+      ['Shift + wheel while dragging', 'rolls it'],
+      ['Let go', 'the spring relaxes'],
+    ],
+  ],
+  [
+    'Looking around',
+    [
+      ['Drag beside the part', 'orbits'],
+      ['Right button beside the part', 'pans'],
+      ['Wheel', 'zooms'],
+      ['F', 'shows the whole scene'],
+    ],
+  ],
+  [
+    'Touch screen',
+    [
+      ['One finger on the part', 'moves it, or turns it (switch below)'],
+      ['Second finger', 'pinch: depth, twist: roll'],
+      ['Beside the part', 'one finger orbits, two pan and zoom'],
+    ],
+  ],
+  [
+    'Keyboard',
+    [
+      ['W A S D or arrows', 'up, left, down, right'],
+      ['Q / E', 'nearer / away'],
+      ['Shift with these', 'turns'],
+      ['Esc', 'lets go'],
+      ['R', 'puts the part back'],
+      ['Space', 'record; in a replay, pause'],
+      ['G, P, ?', 'scenes, read-outs, this help'],
+    ],
+  ],
+  [
+    'Gamepad',
+    [
+      ['Left stick, triggers', 'moves; pulls near, pushes away'],
+      ['Right stick, shoulder buttons', 'turns; rolls'],
+      ['A or cross', 'lets go'],
+    ],
+  ],
+];
+
+const kLegend: [name: string, color: string, meaning: string][] = [
+  ['Ghost', '#6f9fd880', 'where your hand is'],
+  ['Spring', '#0c8599', 'pulls the part to your hand'],
+  ['Arrow', '#e8590c', 'force on your hand'],
+  ['Bent arrow', '#7048e8', 'torque'],
+  ['Dots', '#e03131', 'contact points, red = deep'],
+];
+
+export class Help {
+  constructor(private readonly dialog: HTMLDialogElement) {
+    const title = element('h2', { id: 'help-title' }, 'What your hands can do');
+    const groups = kGestures.map(([heading, rows]) =>
+      element(
+        'section',
+        {},
+        element('h3', {}, heading),
+        element('dl', {}, ...rows.flatMap(([what, why]) => [element('dt', {}, what), element('dd', {}, why)])),
+      ),
+    );
+    const legend = element('section', {}, element('h3', {}, 'What you see'));
+    const list = element('dl', {});
+    for (const [name, color, meaning] of kLegend) {
+      const swatch = element('i', { className: 'swatch' });
+      swatch.style.background = color;
+      list.append(element('dt', {}, swatch, name), element('dd', {}, meaning));
+    }
+    legend.append(list);
+    const close = button('Close', 'Close the help', () => this.dialog.close());
+    dialog.append(element('header', {}, title, close), element('div', { className: 'columns' }, ...groups, legend));
+    dialog.addEventListener('click', (event) => {
+      if (event.target === dialog) dialog.close();
+    });
+  }
+
+  toggle(): void {
+    if (this.dialog.open) this.dialog.close();
+    else this.dialog.showModal();
+  }
+}

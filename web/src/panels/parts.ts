@@ -1,0 +1,90 @@
+// The scene's parts, adding one's own, and saving the result.
+import { button, element } from '../dom';
+import * as format from '../format';
+import type { PartInfo, Scene } from '../messages';
+
+export interface PartActions {
+  add(files: File[]): void;
+  remove(part: number): void;
+  setRole(part: number, role: 'moving' | 'static'): void;
+  save(name: string): void;
+}
+
+const kUnits = ['mm', 'cm', 'm', 'in', 'ft', 'um'];
+export const kEndings = ['.stl', '.obj', '.ply', '.glb', '.gltf'];
+
+export class PartsPanel {
+  readonly unit = element('select', { id: 'unit' });
+  private readonly list = element('ul', { className: 'parts' });
+  private readonly adding = element('div', { className: 'group' });
+  private readonly saving = element('form', { className: 'group' });
+  private readonly name = element('input', { id: 'save-name', maxLength: 64, pattern: '[A-Za-z0-9_\\-]{1,64}' });
+
+  constructor(
+    root: HTMLElement,
+    private readonly actions: PartActions,
+  ) {
+    const picker = element('input', { type: 'file', multiple: true, accept: kEndings.join(','), hidden: true });
+    picker.id = 'file';
+    picker.addEventListener('change', () => {
+      actions.add([...(picker.files ?? [])]);
+      picker.value = '';
+    });
+    for (const unit of kUnits) this.unit.append(element('option', { value: unit }, unit));
+    const choose = button('Add a part…', 'Add a part from a file', () => picker.click());
+    choose.classList.add('primary');
+    this.adding.append(
+      element('h2', {}, 'Your own parts'),
+      element('p', { className: 'note' }, 'Two parts dropped: the first stays, the second is in your hand.'),
+      element('div', { className: 'row' }, choose, element('label', { htmlFor: 'unit' }, 'Unit '), this.unit, picker),
+    );
+    this.saving.append(
+      element('h2', {}, 'Save the scene'),
+      element('label', { htmlFor: 'save-name' }, 'Name (letters, digits, - and _)'),
+      element('div', { className: 'row' }, this.name, element('button', { type: 'submit' }, 'Save')),
+    );
+    this.saving.addEventListener('submit', (event) => {
+      event.preventDefault();
+      actions.save(this.name.value.trim());
+    });
+    this.name.required = true;
+    root.append(this.list, this.adding, this.saving);
+  }
+
+  allow(features: string[]): void {
+    this.adding.hidden = !features.includes('upload');
+    this.saving.hidden = !features.includes('save');
+  }
+
+  set(scene: Scene): void {
+    const items = scene.parts.map((part) => this.item(part));
+    const empty = element('li', { className: 'note' }, 'An empty scene: drop a part on it.');
+    this.list.replaceChildren(...(items.length > 0 ? items : [empty]));
+    if (!this.name.value) this.name.value = scene.name.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 64);
+  }
+
+  private item(part: PartInfo): HTMLLIElement {
+    const facts = [`${format.count(part.triangles)} triangles${part.decimated ? ' (simplified)' : ''}`];
+    if (part.shellPoints > 0) facts.push(`${format.count(part.shellPoints)} points in ${part.levels} levels`);
+    if (part.fieldCell > 0) facts.push(`field of ${format.length(part.fieldCell)} cells`);
+    const item = element(
+      'li',
+      {},
+      element('strong', {}, part.name, element('em', {}, part.role)),
+      element('small', {}, facts.join(' · ')),
+    );
+    item.style.setProperty('--part', part.color || 'var(--muted)');
+    if (part.removable) {
+      const other = part.role === 'moving' ? 'static' : 'moving';
+      item.append(
+        element(
+          'div',
+          { className: 'row' },
+          button(`Make ${other}`, `Make ${part.name} ${other}`, () => this.actions.setRole(part.id, other)),
+          button('Remove', `Remove ${part.name}`, () => this.actions.remove(part.id)),
+        ),
+      );
+    }
+    return item;
+  }
+}

@@ -1,0 +1,206 @@
+// Live plots of what the hand feels and what it costs: the last seconds of the feed, or a whole recording with a cursor.
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { element } from '../dom';
+import type { StateFrame } from '../protocol';
+import { cssColor } from '../theme';
+
+const kWindow = 15; // seconds of the feed kept
+const kApart = 1 / 30; // seconds between samples
+const kHeight = 84;
+
+interface PlotKind {
+  title: string;
+  unit: string;
+  series: { label: string; color: string; value: (frame: StateFrame) => number }[];
+  stepped?: boolean;
+  atLeast: number; // the axis reaches at least this far, so that noise around zero looks small
+}
+
+const norm = (v: readonly number[]) => Math.hypot(...v);
+const most = (frame: StateFrame, value: (hand: StateFrame['hands'][number]) => number) =>
+  frame.hands.reduce((largest, hand) => Math.max(largest, value(hand)), 0);
+
+const kPlots: PlotKind[] = [
+  {
+    title: 'Force',
+    unit: 'N',
+    atLeast: 1,
+    series: [{ label: 'force', color: '--warm', value: (frame) => most(frame, (hand) => norm(hand.force)) }],
+  },
+  {
+    title: 'Cycle time',
+    unit: 'µs',
+    atLeast: 100,
+    series: [
+      { label: 'longest', color: '--muted', value: (frame) => frame.cycleLongest },
+      { label: 'median', color: '--accent', value: (frame) => frame.cycleMedian },
+    ],
+  },
+  {
+    title: 'Nodes visited',
+    unit: '',
+    atLeast: 100,
+    series: [{ label: 'visited', color: '--blue', value: (frame) => most(frame, (hand) => hand.visited) }],
+  },
+  {
+    title: 'Level of detail',
+    unit: '',
+    atLeast: 4,
+    stepped: true,
+    series: [{ label: 'level', color: '--violet', value: (frame) => most(frame, (hand) => hand.level) }],
+  },
+];
+
+export class Plots {
+  private readonly plots: { kind: PlotKind; plot: uPlot; value: HTMLElement }[] = [];
+  private times: number[] = [];
+  private values: number[][][] = kPlots.map((kind) => kind.series.map(() => []));
+  private recorded = false;
+  private cursor = 0;
+  private dirty = false;
+
+  constructor(private readonly root: HTMLElement) {
+    for (const kind of kPlots) {
+      const value = element('output', {});
+      root.append(element('figure', { className: 'plot' }, element('figcaption', {}, kind.title, value)));
+    }
+    this.build();
+    new ResizeObserver(() => this.resize()).observe(root);
+  }
+
+  // Colours are read when a plot is made, so a change of theme makes them anew.
+  build(): void {
+    this.plots.splice(0).forEach(({ plot }) => plot.destroy());
+    kPlots.forEach((kind, i) => {
+      const figure = this.root.children[i] as HTMLElement;
+      const plot = new uPlot(this.options(kind), this.data(i), figure);
+      this.plots.push({ kind, plot, value: figure.querySelector('output')! });
+    });
+  }
+
+  clear(): void {
+    this.times = [];
+    this.values = kPlots.map((kind) => kind.series.map(() => []));
+    this.recorded = false;
+    this.dirty = true;
+  }
+
+  add(frame: StateFrame): void {
+    if (this.recorded) return;
+    const last = this.times[this.times.length - 1];
+    // Time runs backwards when another scene was opened.
+    if (last !== undefined && frame.time < last) this.clear();
+    if (last !== undefined && frame.time - last < kApart && frame.time >= last) return;
+    this.push(frame);
+    const oldest = frame.time - kWindow;
+    const drop = this.times.findIndex((time) => time >= oldest);
+    // Dropping a few at a time would copy the arrays for every frame.
+    if (drop > 60) {
+      this.times.splice(0, drop);
+      for (const series of this.values.flat()) series.splice(0, drop);
+    }
+    this.dirty = true;
+  }
+
+  showRecording(frames: StateFrame[]): void {
+    this.clear();
+    for (const frame of frames) this.push(frame);
+    this.recorded = true;
+  }
+
+  setCursor(time: number): void {
+    this.cursor = time;
+    this.dirty = true;
+  }
+
+  // Called a few times a second; drawing at the feed's rate would cost more than the scene.
+  draw(): void {
+    if (!this.dirty || this.root.offsetParent === null) return;
+    this.dirty = false;
+    this.plots.forEach(({ kind, plot, value }, i) => {
+      plot.setData(this.data(i));
+      const shown = this.values[i]![kind.series.length - 1]!;
+      const latest = shown[this.recorded ? this.indexAt(this.cursor) : shown.length - 1];
+      value.textContent = latest === undefined ? '' : `${format(latest, kind.unit)} ${kind.unit}`;
+    });
+  }
+
+  private push(frame: StateFrame): void {
+    this.times.push(frame.time);
+    kPlots.forEach((kind, i) => kind.series.forEach((series, k) => this.values[i]![k]!.push(series.value(frame))));
+  }
+
+  private indexAt(time: number): number {
+    const after = this.times.findIndex((entry) => entry > time);
+    return Math.max(0, (after < 0 ? this.times.length : after) - 1);
+  }
+
+  private data(index: number): uPlot.AlignedData {
+    return [this.times, ...this.values[index]!] as uPlot.AlignedData;
+  }
+
+  private width(): number {
+    return Math.max(120, this.root.clientWidth);
+  }
+
+  private resize(): void {
+    for (const { plot } of this.plots) plot.setSize({ width: this.width(), height: kHeight });
+  }
+
+  private options(kind: PlotKind): uPlot.Options {
+    const line = cssColor('--line');
+    const text = cssColor('--muted');
+    const font = '10px system-ui, sans-serif';
+    return {
+      width: this.width(),
+      height: kHeight,
+      padding: [6, 4, 6, 0],
+      legend: { show: false },
+      cursor: { show: false },
+      scales: {
+        x: {
+          time: false,
+          range: (_plot, low, high) => {
+            if (low === null || high === null) return [0, kWindow];
+            return this.recorded ? [low, Math.max(high, low + 0.1)] : [high - kWindow, high];
+          },
+        },
+        y: { range: (_plot, _low, high) => [0, Math.max(kind.atLeast, 1.1 * (high ?? 0))] },
+      },
+      axes: [
+        { show: false },
+        { stroke: text, font, size: 38, gap: 3, splits: halves, grid: { stroke: line, width: 1 }, ticks: { show: false } },
+      ],
+      series: [
+        {},
+        ...kind.series.map((series) => ({
+          label: series.label,
+          stroke: cssColor(series.color),
+          width: 1.5,
+          points: { show: false },
+          paths: kind.stepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined,
+        })),
+      ],
+      hooks: { draw: [(plot) => this.drawCursor(plot)] },
+    };
+  }
+
+  private drawCursor(plot: uPlot): void {
+    if (!this.recorded) return;
+    const x = plot.valToPos(this.cursor, 'x', true);
+    plot.ctx.fillStyle = cssColor('--text');
+    plot.ctx.fillRect(x, plot.bbox.top, Math.max(1, devicePixelRatio), plot.bbox.height);
+  }
+}
+
+// Three lines a plot: nought, half, and a round number near the top.
+function halves(_plot: uPlot, _axis: number, _low: number, high: number): number[] {
+  const unit = 10 ** Math.floor(Math.log10(high));
+  const top = [5, 4, 2, 1].map((factor) => factor * unit).find((value) => value <= high) ?? high;
+  return [0, top / 2, top];
+}
+
+function format(value: number, unit: string): string {
+  return unit === 'N' ? value.toFixed(2) : Math.round(value).toString();
+}

@@ -1,0 +1,74 @@
+// The numbers of the frame shown now: force, torque, clearance, contact, and what the loop spends on them.
+import { element } from '../dom';
+import * as format from '../format';
+import { HandFlag, type StateFrame } from '../protocol';
+
+interface Tile {
+  title: HTMLElement;
+  value: HTMLElement;
+  note: HTMLElement;
+}
+
+export class Readout {
+  private readonly force: Tile;
+  private readonly torque: Tile;
+  private readonly clearance: Tile;
+  private readonly contact: Tile;
+  private readonly meter: HTMLElement;
+  private readonly loop: HTMLElement;
+
+  constructor(root: HTMLElement) {
+    const tiles = element('div', { className: 'tiles' });
+    this.force = tile(tiles, 'Force');
+    this.torque = tile(tiles, 'Torque');
+    this.clearance = tile(tiles, 'Clearance');
+    this.contact = tile(tiles, 'Contact');
+    this.clearance.value.id = 'clearance';
+    this.force.value.id = 'force';
+    this.meter = element('i', {});
+    const bar = element('div', { className: 'meter' }, this.meter);
+    bar.setAttribute('aria-hidden', 'true');
+    this.loop = element('p', { className: 'note loop' });
+    root.append(tiles, bar, this.loop);
+  }
+
+  show(frame: StateFrame, maxForce: number): void {
+    const hand = frame.hands.reduce<StateFrame['hands'][number] | undefined>(
+      (a, b) => (a && norm(a.force) >= norm(b.force) ? a : b),
+      undefined,
+    );
+    const force = hand ? norm(hand.force) : 0;
+    const limited = hand && hand.flags & HandFlag.forceLimited;
+    set(this.force, format.force(force), limited ? 'limited' : '');
+    set(this.torque, format.torque(hand ? norm(hand.torque) : 0), '');
+    const through = frame.clearance < 0;
+    set(this.clearance, clearanceText(frame.clearance), '');
+    this.clearance.title.textContent = through ? 'Penetration' : 'Clearance';
+    this.clearance.value.classList.toggle('alarm', through);
+    set(this.contact, format.count(hand?.inContact ?? 0), hand?.inContact === 1 ? 'point' : 'points');
+    this.meter.style.transform = `scaleX(${Math.min(1, force / (maxForce || 8))})`;
+    const missed = frame.missed === 1 ? '1 cycle missed' : `${format.count(frame.missed)} cycles missed`;
+    this.loop.textContent = `${format.count(frame.cycles)} cycles at 1 kHz · ${missed}`;
+  }
+}
+
+function clearanceText(clearance: number): string {
+  if (Number.isNaN(clearance)) return '–';
+  if (clearance === Infinity) return 'far';
+  return format.length(Math.abs(clearance));
+}
+
+const norm = (v: readonly number[]) => Math.hypot(...v);
+
+function tile(root: HTMLElement, title: string): Tile {
+  const value = element('output', {}, '–');
+  const note = element('small', {});
+  const heading = element('h2', {}, title);
+  root.append(element('div', { className: 'tile' }, heading, value, note));
+  return { title: heading, value, note };
+}
+
+function set(target: Tile, value: string, note: string): void {
+  if (target.value.textContent !== value) target.value.textContent = value;
+  if (target.note.textContent !== note) target.note.textContent = note;
+}

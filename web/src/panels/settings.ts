@@ -1,0 +1,125 @@
+// What is shown (this page only) and how it feels (shared by everyone who looks at the server).
+import { element, remember, remembered } from '../dom';
+import type { Settings } from '../messages';
+
+export interface Choices {
+  near: boolean;
+  traversed: boolean;
+  rumble: boolean;
+  fps: number;
+}
+
+export interface SettingsActions {
+  choices(choices: Choices): void;
+  settings(change: { contact_stiffness?: number; max_force?: number; budget_us?: number }): void;
+}
+
+interface Range {
+  key: 'contact_stiffness' | 'max_force' | 'budget_us';
+  label: string;
+  unit: string;
+  low: number;
+  high: number;
+  logarithmic: boolean;
+  of: (settings: Settings) => number;
+}
+
+const kRanges: Range[] = [
+  {
+    key: 'contact_stiffness',
+    label: 'Contact stiffness',
+    unit: 'N/m',
+    low: 10,
+    high: 100_000,
+    logarithmic: true,
+    of: (settings) => settings.contactStiffness,
+  },
+  { key: 'max_force', label: 'Largest force', unit: 'N', low: 0, high: 40, logarithmic: false, of: (s) => s.maxForce },
+  { key: 'budget_us', label: 'Work budget', unit: 'µs', low: 50, high: 900, logarithmic: false, of: (s) => s.budget },
+];
+
+export class SettingsPanel {
+  readonly choices: Choices = {
+    near: remembered('near') !== 'off',
+    traversed: remembered('traversed') === 'on',
+    rumble: remembered('rumble') === 'on',
+    fps: 60,
+  };
+  private readonly shared = element('div', { className: 'group' });
+  private readonly inputs = new Map<Range, { input: HTMLInputElement; output: HTMLElement }>();
+  private readonly boxes = new Map<string, HTMLElement>();
+
+  constructor(
+    root: HTMLElement,
+    private readonly actions: SettingsActions,
+  ) {
+    root.append(
+      element(
+        'div',
+        { className: 'group' },
+        element('h2', {}, 'Seen'),
+        this.box('near', 'Nearness: warm where near, shadow on the surroundings'),
+        this.box('traversed', 'Points traversed by the contact search'),
+        element('h2', {}, 'Felt'),
+        this.box('rumble', 'Gamepad rumbles with the force'),
+      ),
+    );
+    this.shared.append(element('h2', {}, 'Shared by all viewers'), ...kRanges.map((range) => this.slider(range)));
+    root.append(this.shared);
+  }
+
+  allow(features: string[]): void {
+    this.shared.hidden = !features.includes('settings');
+    for (const name of ['near', 'traversed']) {
+      const box = this.boxes.get(name);
+      if (box) box.hidden = !features.includes(name);
+    }
+  }
+
+  set(settings: Settings): void {
+    for (const [range, { input, output }] of this.inputs) {
+      const value = range.of(settings);
+      // A slider that is being dragged is not pulled out of the user's hand.
+      if (document.activeElement !== input) input.value = String(toSlider(range, value));
+      output.textContent = `${Number(value.toPrecision(3))} ${range.unit}`;
+    }
+  }
+
+  private box(key: 'near' | 'traversed' | 'rumble', text: string): HTMLElement {
+    const input = element('input', { type: 'checkbox', checked: this.choices[key], id: `show-${key}` });
+    input.addEventListener('change', () => {
+      this.choices[key] = input.checked;
+      remember(key, input.checked ? 'on' : 'off');
+      this.actions.choices(this.choices);
+    });
+    const label = element('label', { className: 'check' }, input, element('span', {}, text));
+    this.boxes.set(key, label);
+    return label;
+  }
+
+  private slider(range: Range): HTMLElement {
+    const input = element('input', { type: 'range', min: '0', max: '1', step: '0.005' });
+    const output = element('output', {});
+    input.addEventListener('input', () => {
+      const value = Number(fromSlider(range, Number(input.value)).toPrecision(3));
+      output.textContent = `${value} ${range.unit}`;
+    });
+    // Sent when let go, not on every pixel: it changes the world for everyone.
+    input.addEventListener('change', () => {
+      this.actions.settings({ [range.key]: Number(fromSlider(range, Number(input.value)).toPrecision(3)) });
+    });
+    this.inputs.set(range, { input, output });
+    return element('label', { className: 'slider' }, element('span', {}, range.label, output), input);
+  }
+}
+
+export function fromSlider(range: Pick<Range, 'low' | 'high' | 'logarithmic'>, position: number): number {
+  if (range.logarithmic) return range.low * (range.high / range.low) ** position;
+  return range.low + position * (range.high - range.low);
+}
+
+export function toSlider(range: Pick<Range, 'low' | 'high' | 'logarithmic'>, value: number): number {
+  const inside = Math.min(range.high, Math.max(range.low, value));
+  if (range.logarithmic) return Math.log(inside / range.low) / Math.log(range.high / range.low);
+  return (inside - range.low) / (range.high - range.low);
+}

@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { backOff, Feed, pauseAfter, type Socket } from '../../src/feed';
+import type { Message } from '../../src/messages';
+import { encodeInput } from '../../src/protocol';
+
+class FakeSocket implements Socket {
+  binaryType = '';
+  readyState = 1;
+  bufferedAmount = 0;
+  onopen: Socket['onopen'] = null;
+  onmessage: Socket['onmessage'] = null;
+  onclose: Socket['onclose'] = null;
+  onerror: Socket['onerror'] = null;
+  sent: (string | ArrayBuffer)[] = [];
+
+  send(data: string | ArrayBuffer): void {
+    this.sent.push(data);
+  }
+  close(code = 1000, reason = ''): void {
+    this.onclose?.({ code, reason });
+  }
+  receive(data: unknown): void {
+    this.onmessage?.({ data });
+  }
+  hello(): void {
+    this.receive('{"type":"hello","protocol":1}');
+  }
+}
+
+// An empty state frame as the specification lays it out: 64 bytes, no hands.
+function stateFrame(sequence: number): ArrayBuffer {
+  const buffer = new ArrayBuffer(64);
+  const view = new DataView(buffer);
+  view.setUint32(0, 0x01015443, true);
+  view.setUint32(4, 64, true);
+  view.setUint32(8, sequence, true);
+  return buffer;
+}
+
+const sockets: FakeSocket[] = [];
+const links: string[] = [];
+let messages: Message[] = [];
+let refusal = '';
+
+function makeFeed(): Feed {
+  return new Feed({
+    open: () => {
+      sockets.push(new FakeSocket());
+      return sockets[sockets.length - 1]!;
+    },
+    refusal: () => Promise.resolve(refusal),
+    random: () => 0,
+    events: {
+      link: (link) => links.push(link),
+      message: (message) => messages.push(message),
+      frame: () => {},
+      near: () => {},
+    },
+  });
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  sockets.length = 0;
+  links.length = 0;
+  messages = [];
+  refusal = '';
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('Waiting before a reconnect', () => {
+  it('doubles from a quarter of a second to five seconds', () => {
+    expect([0, 1, 2, 3, 4, 5, 6, 100].map((attempt) => backOff(attempt, 0))).toEqual([0.25, 0.5, 1, 2, 4, 5, 5, 5]);
+  });
+
+  it('is shortened at random by a quarter at most', () => {
+    expect(backOff(2, 0.999)).toBeGreaterThan(0.75);
+    expect(backOff(2, 0.999)).toBeLessThan(0.76);
+  });
+
+  it('is long after the server said that the page misbehaved', () => {
+    expect([4000, 4001, 4002, 1009].map(pauseAfter)).toEqual([10, 10, 10, 10]);
+    expect([1001, 1006, 4003].map(pauseAfter)).toEqual([0, 0, 0]);
+  });
+});
+
+describe('The feed', () => {
+  it('reconnects by itself, later each time, and at once again after a hello', () => {
+    makeFeed().connect();
+    sockets[0]!.close(1006);
+    vi.advanceTimersByTime(249);
+    expect(sockets.length).toBe(1);
+    vi.advanceTimersByTime(2);
+    expect(sockets.length).toBe(2);
+    sockets[1]!.close(1006);
+    vi.advanceTimersByTime(499);
+    expect(sockets.length).toBe(2);
+    vi.advanceTimersByTime(2);
+    expect(sockets.length).toBe(3);
+    sockets[2]!.hello();
+    sockets[2]!.close(1001);
+    vi.advanceTimersByTime(251);
+    expect(sockets.length).toBe(4);
+  });
+
+  it('waits ten seconds after it was closed for a flood', () => {
+    makeFeed().connect();
+    sockets[0]!.hello();
+    sockets[0]!.close(4001, 'Too many messages.');
+    vi.advanceTimersByTime(9_999);
+    expect(sockets.length).toBe(1);
+    vi.advanceTimersByTime(2);
+    expect(sockets.length).toBe(2);
+  });
+
+  it('says when the server refuses this page, and still tries again', async () => {
+    refusal = 'Wrong token.';
+    const feed = makeFeed();
+    feed.connect();
+    sockets[0]!.close(1006);
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(feed.link).toBe('refused');
+    vi.advanceTimersByTime(300);
+    expect(sockets.length).toBe(2);
+    sockets[1]!.hello();
+    expect(feed.link).toBe('open');
+  });
+
+  it('keeps only the newest frame', () => {
+    const feed = makeFeed();
+    feed.connect();
+    for (const sequence of [1, 2, 3]) sockets[0]!.receive(stateFrame(sequence));
+    expect(feed.latest?.sequence).toBe(3);
+    expect(feed.frames).toBe(3);
+  });
+
+  it('forgets the frame when the connection is gone', () => {
+    const feed = makeFeed();
+    feed.connect();
+    sockets[0]!.receive(stateFrame(1));
+    sockets[0]!.close(1006);
+    expect(feed.latest).toBeNull();
+  });
+
+  it('counts garbage and goes on', () => {
+    const feed = makeFeed();
+    feed.connect();
+    sockets[0]!.receive(new ArrayBuffer(3));
+    sockets[0]!.receive('not json');
+    sockets[0]!.receive(stateFrame(4));
+    expect(feed.garbage).toBe(2);
+    expect(feed.latest?.sequence).toBe(4);
+  });
+
+  it('numbers inputs from one on and drops them while the line is full', () => {
+    const feed = makeFeed();
+    const input = { generation: 1, hand: 0, buttons: 0, pose: { position: [0, 0, 0], rotation: [1, 0, 0, 0] } } as const;
+    const send = () => feed.sendInput({ ...input, pose: { position: [0, 0, 0], rotation: [1, 0, 0, 0] } });
+    expect(send()).toBe(0);
+    feed.connect();
+    expect(send()).toBe(1);
+    sockets[0]!.bufferedAmount = 1e6;
+    expect(send()).toBe(0);
+    sockets[0]!.bufferedAmount = 0;
+    expect(send()).toBe(2);
+    expect(sockets[0]!.sent[1]).toEqual(
+      encodeInput({ ...input, sequence: 2, pose: { position: [0, 0, 0], rotation: [1, 0, 0, 0] } }),
+    );
+  });
+
+  it('does not keep commands for later', () => {
+    const feed = makeFeed();
+    feed.connect();
+    expect(feed.send({ type: 'reset' })).toBe(false);
+    sockets[0]!.hello();
+    expect(feed.send({ type: 'reset' })).toBe(true);
+    expect(sockets[0]!.sent).toEqual(['{"type":"reset"}']);
+  });
+
+  it('stays closed once closed', () => {
+    const feed = makeFeed();
+    feed.connect();
+    feed.close();
+    vi.advanceTimersByTime(60_000);
+    expect(sockets.length).toBe(1);
+  });
+});

@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Quaternion, Vector3 } from 'three';
+import { Hand } from '../../src/hands/hand';
+import { type HandPose } from '../../src/hands/motion';
+
+const log: string[] = [];
+const inputs: { hand: number; x: number }[] = [];
+let connected = true;
+const at = (x: number): HandPose => ({ position: new Vector3(x, 0, 0), rotation: new Quaternion() });
+const toX = (x: number) => () => at(x);
+
+function makeHand(): Hand {
+  return new Hand({
+    take: (hand) => {
+      if (connected) log.push(`take ${hand}`);
+      return connected;
+    },
+    release: (hand) => void log.push(`release ${hand}`),
+    input: (hand, pose) => void inputs.push({ hand, x: pose.position.x }),
+    object: (hand) => (hand < 2 ? at(hand) : null),
+    limit: (pose) => (pose.position.x > 50 ? at(50) : pose),
+    changed: () => {},
+    refused: (reason) => void log.push(`refused: ${reason}`),
+  });
+}
+
+beforeEach(() => {
+  log.length = 0;
+  inputs.length = 0;
+  connected = true;
+});
+
+describe('The hand', () => {
+  it('asks before it moves, and then starts from where the object is', () => {
+    const hand = makeHand();
+    expect(hand.grab('pointer', 1)).toBe(true);
+    hand.tick(0);
+    expect(inputs).toEqual([]);
+    hand.answered(1, 'granted', '');
+    hand.tick(10);
+    expect(log).toEqual(['take 1']);
+    expect(inputs).toEqual([{ hand: 1, x: 1 }]);
+  });
+
+  it('keeps what was dragged while the server had not answered', () => {
+    const hand = makeHand();
+    hand.grab('pointer');
+    hand.move(toX(7));
+    hand.answered(0, 'granted', '');
+    hand.tick(0);
+    expect(inputs).toEqual([{ hand: 0, x: 7 }]);
+  });
+
+  it('sends the latest pose only, at most 125 times a second', () => {
+    const hand = makeHand();
+    hand.grab('pointer');
+    hand.answered(0, 'granted', '');
+    for (let now = 0; now < 1000; ++now) {
+      hand.move(toX(now % 50));
+      hand.tick(now);
+    }
+    expect(inputs.length).toBe(125);
+    expect(inputs[1]).toEqual({ hand: 0, x: 8 });
+  });
+
+  it('repeats itself twice a second at rest, so that the server knows it is there', () => {
+    const hand = makeHand();
+    hand.grab('keyboard');
+    hand.answered(0, 'granted', '');
+    for (let now = 0; now <= 2000; now += 10) hand.tick(now);
+    expect(inputs.length).toBe(5);
+  });
+
+  it('lets go with the pointer but keeps holding with keys at rest', () => {
+    const hand = makeHand();
+    hand.grab('keyboard');
+    hand.answered(0, 'granted', '');
+    hand.letGo('keyboard');
+    expect(hand.grip).toBe('held');
+    hand.grab('pointer');
+    hand.letGo('pointer');
+    expect(hand.grip).toBe('free');
+    expect(log).toEqual(['take 0', 'release 0']);
+  });
+
+  it('says why it was refused', () => {
+    const hand = makeHand();
+    hand.grab('pointer');
+    hand.answered(0, 'refused', 'Ann holds it.');
+    expect(hand.grip).toBe('free');
+    expect(log).toEqual(['take 0', 'refused: Ann holds it.']);
+    hand.move(toX(3));
+    hand.tick(100);
+    expect(inputs).toEqual([]);
+  });
+
+  it('is not confused by the answer to an earlier release', () => {
+    const hand = makeHand();
+    hand.grab('pointer');
+    hand.answered(0, 'released', '');
+    expect(hand.grip).toBe('asking');
+    hand.answered(0, 'granted', '');
+    expect(hand.grip).toBe('held');
+  });
+
+  it('cannot hold what is not there, nor without a connection', () => {
+    const hand = makeHand();
+    expect(hand.grab('pointer', 5)).toBe(false);
+    connected = false;
+    expect(hand.grab('pointer', 0)).toBe(false);
+    expect(hand.grip).toBe('free');
+  });
+
+  it('lets one object go to take another', () => {
+    const hand = makeHand();
+    hand.grab('keyboard', 0);
+    hand.grab('pointer', 1);
+    expect(log).toEqual(['take 0', 'release 0', 'take 1']);
+  });
+
+  it('stays within the limits it is given', () => {
+    const hand = makeHand();
+    hand.grab('pointer');
+    hand.answered(0, 'granted', '');
+    hand.move(toX(1000));
+    hand.tick(0);
+    expect(inputs).toEqual([{ hand: 0, x: 50 }]);
+  });
+});

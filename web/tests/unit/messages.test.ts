@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { parseMessage, parseScene, parseScenes } from '../../src/messages';
+
+const parsed = (json: unknown) => {
+  const message = parseMessage(JSON.stringify(json));
+  if (!message.ok) throw new Error(message.error);
+  return message.value;
+};
+
+describe('A text message', () => {
+  it('is read with its members', () => {
+    expect(parsed({ type: 'hand', hand: 1, state: 'refused', reason: 'Ann holds it.' })).toEqual({
+      type: 'hand',
+      hand: 1,
+      state: 'refused',
+      reason: 'Ann holds it.',
+    });
+    expect(parsed({ type: 'settings', contact_stiffness: 500, max_force: 4, budget_us: 300 })).toEqual({
+      type: 'settings',
+      settings: { contactStiffness: 500, maxForce: 4, budget: 300 },
+    });
+  });
+
+  it('of a type from the future is ignored', () => {
+    expect(parsed({ type: 'telepathy' })).toEqual({ type: 'unknown' });
+  });
+
+  it('that is not an object is an error and not an exception', () => {
+    for (const text of ['', '[]', 'null', '7', '"hello"', '{', '{"type":']) expect(parseMessage(text).ok).toBe(false);
+  });
+
+  it('with misshapen members gets harmless ones', () => {
+    expect(parsed({ type: 'job', job: 'x', progress: 7, state: 'odd' })).toMatchObject({
+      job: 0,
+      progress: 1,
+      state: 'running',
+    });
+    expect(parsed({ type: 'recordings', recordings: [null, 3, { id: 'a' }] })).toMatchObject({
+      recordings: [{ id: '' }, { id: '' }, { id: 'a' }],
+    });
+  });
+
+  it('is never taken for an error without words', () => {
+    expect(parsed({ type: 'error' })).toMatchObject({ reason: expect.stringMatching(/./) });
+  });
+});
+
+describe('A scene', () => {
+  it('is filled up where members are missing', () => {
+    const scene = parseScene({ name: 'a', parts: [{ id: 3 }], hands: [{}] });
+    if (!scene.ok) throw new Error(scene.error);
+    expect(scene.value.title).toBe('a');
+    expect(scene.value.parts[0]).toMatchObject({
+      id: 3,
+      role: 'static',
+      pose: { position: [0, 0, 0], rotation: [1, 0, 0, 0] },
+    });
+    expect(scene.value.hands[0]).toMatchObject({ hand: 0, maxForce: 8 });
+  });
+
+  it('takes a colour only as #rrggbb', () => {
+    const colorOf = (color: string) => {
+      const scene = parseScene({ parts: [{ id: 1, color }] });
+      return scene.ok && scene.value.parts[0]?.color;
+    };
+    expect(colorOf('#a0B1c2')).toBe('#a0B1c2');
+    expect(colorOf('red; background: url(x)')).toBe('');
+  });
+
+  it('that is not an object is refused', () => {
+    expect(parseScene(null).ok).toBe(false);
+    expect(parseScenes('nonsense')).toEqual([]);
+  });
+});

@@ -1,0 +1,89 @@
+// Smaller pieces: normals, replay, files, numbers.
+import { describe, expect, it } from 'vitest';
+import * as format from '../../src/format';
+import { objection } from '../../src/panels/drop';
+import { fromSlider, toSlider } from '../../src/panels/settings';
+import type { StateFrame } from '../../src/protocol';
+import { frameAt, Player } from '../../src/replay';
+import { creased } from '../../src/view/geometry';
+import { centroid } from '../../src/view/world';
+
+describe('Normals', () => {
+  // Two unit squares' halves sharing the edge from (0,0,0) to (1,0,0): one in z = 0, the other bent up by `angle`.
+  const bent = (angle: number) => {
+    const [c, s] = [Math.cos(angle), Math.sin(angle)];
+    const positions = new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, -c, s]);
+    const { geometry } = creased({ generation: 0, positions, indices: new Uint32Array([0, 1, 2, 1, 0, 3]) });
+    return geometry.getAttribute('normal');
+  };
+
+  it('stay apart across a sharp edge', () => {
+    const normals = bent(Math.PI / 2);
+    expect([normals.getX(0), normals.getY(0), normals.getZ(0)]).toEqual([0, 0, 1]);
+  });
+
+  it('are shared across a smooth one', () => {
+    const normals = bent(0.2);
+    // Both triangles have the same area, so the shared normal is half way.
+    expect(normals.getY(0)).toBeCloseTo(Math.sin(0.1), 6);
+    expect(normals.getZ(0)).toBeCloseTo(Math.cos(0.1), 6);
+  });
+});
+
+describe('A replay', () => {
+  const frames = [0, 1, 2, 4].map((time) => ({ time }) as StateFrame);
+
+  it('shows the last frame at or before its time', () => {
+    const times = [-1, 0, 0.5, 1, 3.9, 4, 99].map((time) => frameAt(frames, time)?.time);
+    expect(times).toEqual([0, 0, 0, 1, 2, 4, 4]);
+    expect(frameAt([], 1)).toBeNull();
+  });
+
+  it('stops at its end and starts over when played again', () => {
+    const player = new Player({ duration: 4, frames });
+    player.speed = 2;
+    player.step(1.5);
+    expect(player.frame?.time).toBe(2);
+    player.step(10);
+    expect(player.time).toBe(4);
+    expect(player.playing).toBe(false);
+    player.toggle();
+    expect(player.time).toBe(0);
+    expect(player.playing).toBe(true);
+  });
+});
+
+describe('A dropped file', () => {
+  it('is refused in words when it cannot be sent', () => {
+    expect(objection('a.stl', 10, 100)).toBe('');
+    expect(objection('A.GLB', 10, 100)).toBe('');
+    expect(objection('a.exe', 10, 100)).toMatch(/not an STL/);
+    expect(objection('a.stl', 0, 100)).toMatch(/empty/);
+    expect(objection('a.stl', 2e6, 1e6)).toMatch(/2\.00 MB.*1\.00 MB/);
+  });
+});
+
+describe('Where the force attacks', () => {
+  it('is the mean of the contacts weighted by depth', () => {
+    const mean = centroid(new Float32Array([0, 0, 0, 0.001, 3, 0, 0, 0.002]));
+    expect(mean?.x).toBeCloseTo(2, 6);
+    expect(centroid(new Float32Array())).toBeNull();
+  });
+});
+
+describe('Numbers', () => {
+  it('are written with three digits and a unit that fits', () => {
+    expect(format.length(0.0123456)).toBe('12.3 mm');
+    expect(format.length(-0.00001234)).toBe('−12.3 µm');
+    expect(format.length(2)).toBe('2.00 m');
+    expect(format.length(NaN)).toBe('–');
+    expect(format.count(1234567)).toBe('1\u202f234\u202f567');
+    expect(format.clock(75.25)).toBe('1:15.3');
+  });
+
+  it('go to a slider and back', () => {
+    const range = { low: 10, high: 100_000, logarithmic: true };
+    expect(fromSlider(range, 0.5)).toBeCloseTo(1000, 6);
+    for (const value of [10, 500, 100_000]) expect(fromSlider(range, toSlider(range, value))).toBeCloseTo(value, 6);
+  });
+});
