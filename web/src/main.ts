@@ -8,6 +8,7 @@ export interface TestState {
   link: string;
   scene: string;
   generation: number;
+  parts: { id: number; name: string; role: string }[];
   complete: boolean; // every mesh of the scene is there
   frame: (Omit<StateFrame, 'contacts' | 'traversed'> & { contacts: number[]; traversed: number[] }) | null; // shown last
   grip: string;
@@ -17,12 +18,13 @@ export interface TestState {
   drawn: number;
   drawTime: number; // milliseconds
   interactiveAt: number; // milliseconds after opening the page
-  objectOnScreen: { x: number; y: number } | null; // middle of the object in the first hand, CSS pixels
 }
 
 export interface TestHook {
   state(): TestState;
-  project(x: number, y: number, z: number): { x: number; y: number };
+  // Middle of a part in the window (CSS pixels) and in the world, where it is drawn now.
+  part(id: number): { screen: { x: number; y: number }; world: [number, number, number] } | null;
+  lookFrom(x: number, y: number, z: number): void; // direction from the scene to the eye
   picture(): string; // the scene alone, as a PNG data address
 }
 
@@ -38,6 +40,7 @@ function hookOf(app: App): TestHook {
       link: app.feed.link,
       scene: app.world.info?.name ?? '',
       generation: app.world.info?.generation ?? 0,
+      parts: app.world.info?.parts.map(({ id, name, role }) => ({ id, name, role })) ?? [],
       complete: app.world.complete,
       frame: app.shown && {
         ...app.shown,
@@ -56,9 +59,14 @@ function hookOf(app: App): TestHook {
       drawn: app.stage.drawn,
       drawTime: app.stage.drawTime,
       interactiveAt: app.interactiveAt,
-      objectOnScreen: app.world.screenPosition(app.world.info?.hands[0]?.hand ?? 0),
     }),
-    project: (x, y, z) => app.stage.project(new Vector3(x, y, z)),
+    part: (id) => {
+      const centre = app.world.centreOf(id);
+      return centre && { screen: app.stage.project(centre), world: centre.toArray() };
+    },
+    lookFrom: (x, y, z) => {
+      if (app.world.info) app.stage.lookAt(app.world.info.bounds, new Vector3(x, y, z));
+    },
     picture: () => app.stage.picture(),
   };
 }

@@ -70,7 +70,7 @@ export class ReplayBar {
     private readonly closed: () => void,
   ) {
     this.play = button('Pause', 'Play or pause (Space)', () => this.toggle());
-    this.slider = element('input', { type: 'range', min: '0', step: 'any', value: '0' });
+    this.slider = element('input', { type: 'range', min: '0', step: '0.001', value: '0' });
     this.slider.setAttribute('aria-label', 'Time');
     this.slider.addEventListener('input', () => {
       if (!this.player) return;

@@ -91,8 +91,8 @@ export class Stage {
     this.resize();
   }
 
-  // Looks at the whole scene from the front, a little from above and the side.
-  lookAt(bounds: Bounds): void {
+  // Looks at the whole scene: from the front, a little from above and the side, unless told otherwise.
+  lookAt(bounds: Bounds, from = new Vector3(0.55, -1, 0.55)): void {
     const low = new Vector3(...bounds.min);
     const high = new Vector3(...bounds.max);
     this.centre.copy(low).add(high).multiplyScalar(0.5);
@@ -100,7 +100,7 @@ export class Stage {
     const { width, height } = this.free();
     const narrow = Math.min(1, width / height);
     const distance = (0.62 * this.size) / Math.tan((this.camera.fov * Math.PI) / 360) / narrow;
-    this.camera.position.copy(this.centre).addScaledVector(new Vector3(0.55, -1, 0.55).normalize(), distance);
+    this.camera.position.copy(this.centre).addScaledVector(from.clone().normalize(), distance);
     this.camera.near = 0.01 * this.size;
     this.camera.far = 40 * this.size;
     this.controls.target.copy(this.centre);

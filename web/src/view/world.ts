@@ -123,10 +123,12 @@ export class WorldView {
     return part ? transformPoint(pose, part.centre) : pose.position.clone();
   }
 
-  // Where the held object appears in the window; for tests.
-  screenPosition(hand: number): { x: number; y: number } | null {
-    const part = this.partOf(hand);
-    return part ? this.stage.project(part.mesh.localToWorld(part.centre.clone())) : null;
+  // Middle of a part where it is drawn now.
+  centreOf(id: number): Vector3 | null {
+    const part = this.parts.get(id);
+    if (!part) return null;
+    part.mesh.updateMatrixWorld();
+    return part.mesh.localToWorld(part.centre.clone());
   }
 
   private partOf(hand: number): PartView | undefined {

@@ -1,0 +1,114 @@
+// What the tests do with a page, and how they read it back through the page's hook (see src/main.ts).
+import { expect, type Page } from '@playwright/test';
+import type { TestHook, TestState } from '../../src/main';
+
+declare const cotouch: TestHook;
+
+export const stateOf = (page: Page): Promise<TestState> => page.evaluate(() => cotouch.state());
+
+// Collects what a user would see as red lines in the console.
+export function watchErrors(page: Page): string[] {
+  const errors: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  page.on('pageerror', (error) => errors.push(error.message));
+  return errors;
+}
+
+export async function open(page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  await settled(page);
+}
+
+// The scene's meshes are there and a frame of it is shown.
+export async function settled(page: Page, scene?: string): Promise<void> {
+  await page.waitForFunction(
+    (name) => {
+      const state = window.cotouch?.state();
+      return state !== undefined && state.complete && state.frame !== null && (!name || state.scene === name);
+    },
+    scene,
+    { timeout: 120_000 },
+  );
+}
+
+export function sceneNames(page: Page): Promise<string[]> {
+  return page.locator('#scenes .card').evaluateAll((cards) => cards.map((card) => (card as HTMLElement).dataset.scene!));
+}
+
+export async function openScene(page: Page, name: string): Promise<void> {
+  const before = (await stateOf(page)).generation;
+  await page.locator(`#scenes .card[data-scene="${name}"]`).click();
+  await page.waitForFunction((old) => cotouch.state().generation !== old, before, { timeout: 120_000 });
+  await settled(page, name);
+}
+
+type Point = { x: number; y: number };
+
+// A point of the window where the moving part can be grabbed: its middle may be a hole.
+export async function grabPoint(page: Page): Promise<Point> {
+  const moving = (await stateOf(page)).frame!.hands[0]!.part;
+  const centre = (await page.evaluate((id) => cotouch.part(id), moving))!.screen;
+  for (let radius = 0; radius < 200; radius += 8) {
+    for (let step = 0; step < 12; ++step) {
+      const angle = (step * Math.PI) / 6;
+      const point = { x: centre.x + radius * Math.cos(angle), y: centre.y + radius * Math.sin(angle) };
+      await page.mouse.move(point.x, point.y);
+      const found = await page.evaluate(() => document.getElementById('stage')!.classList.contains('grabbable'));
+      if (found) return point;
+      if (radius === 0) break;
+    }
+  }
+  throw new Error('The moving part cannot be grabbed anywhere.');
+}
+
+// Looks at the scene so that the way from the moving part to the static one lies in the plane of the screen, then drags the
+// one towards the other until `reached`, and keeps holding. Returns the unit direction dragged, in world axes.
+export async function dragTogether(page: Page, reached: (state: TestState) => boolean): Promise<number[]> {
+  const state = await stateOf(page);
+  const ids = { moving: state.frame!.hands[0]!.part, still: state.parts.find((part) => part.role === 'static')!.id };
+  const centres = await page.evaluate(({ moving, still }) => [cotouch.part(moving)!, cotouch.part(still)!], ids);
+  const way = [0, 1, 2].map((i) => centres[1]!.world[i]! - centres[0]!.world[i]!);
+  const length = Math.hypot(...way);
+  const direction = way.map((value) => value / (length || 1));
+  // Any horizontal direction square to the way will do; from the front if the way is vertical.
+  const flat = Math.hypot(direction[0]!, direction[1]!);
+  const from = flat > 0.1 ? [direction[1]! / flat, -direction[0]! / flat, 0] : [0, -1, 0];
+  await page.evaluate(([x, y, z]) => cotouch.lookFrom(x!, y!, z!), from);
+  const seen = await page.evaluate(({ moving, still }) => [cotouch.part(moving)!, cotouch.part(still)!], ids);
+  const [a, b] = [seen[0]!.screen, seen[1]!.screen];
+  const grab = await grabPoint(page);
+  await page.mouse.down();
+  await expect.poll(async () => (await stateOf(page)).grip).toBe('held');
+  for (let i = 1; i <= 80; ++i) {
+    const part = (1.5 * i) / 80;
+    await page.mouse.move(grab.x + part * (b.x - a.x), grab.y + part * (b.y - a.y));
+    await page.waitForTimeout(40);
+    if (reached(await stateOf(page))) break;
+  }
+  return direction;
+}
+
+// A cube as a binary STL file, side in the file's unit.
+export function cubeStl(side: number): Buffer {
+  const corner = (i: number) => [i & 1, (i >> 1) & 1, (i >> 2) & 1].map((bit) => side * (bit - 0.5));
+  const quads = [
+    [0, 2, 3, 1],
+    [4, 5, 7, 6],
+    [0, 1, 5, 4],
+    [2, 6, 7, 3],
+    [0, 4, 6, 2],
+    [1, 3, 7, 5],
+  ];
+  const triangles = quads.flatMap(([a, b, c, d]) => [
+    [a!, b!, c!],
+    [a!, c!, d!],
+  ]);
+  const file = Buffer.alloc(84 + 50 * triangles.length);
+  file.writeUInt32LE(triangles.length, 80);
+  triangles.forEach((triangle, t) => {
+    triangle.flatMap(corner).forEach((value, i) => file.writeFloatLE(value, 84 + 50 * t + 12 + 4 * i));
+  });
+  return file;
+}

@@ -1,0 +1,55 @@
+// The server under test. COTOUCH_SERVE is the command that starts it, with {port} where the port goes; it has to print the
+// page's address. Without it the tests run against the mock, which speaks the same protocol:
+//
+//   COTOUCH_SERVE='../build/release/bin/cotouch serve --port {port}' npm run e2e
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createServer, type AddressInfo } from 'node:net';
+
+export const isMock = !process.env.COTOUCH_SERVE;
+const kCommand = process.env.COTOUCH_SERVE ?? 'node mock/server.mjs --port {port}';
+const kAddress = /https?:\/\/\S+[?&]token=[A-Za-z0-9_-]+/;
+
+export class Server {
+  address = '';
+  private child: ChildProcess | null = null;
+  private port = 0;
+
+  async start(): Promise<void> {
+    this.port ||= await freePort();
+    const [program, ...options] = kCommand.replace('{port}', String(this.port)).split(/\s+/);
+    const child = spawn(program!, options, { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = child;
+    let output = '';
+    this.address = await new Promise<string>((resolve, reject) => {
+      const read = (data: Buffer) => {
+        output += data.toString();
+        const found = kAddress.exec(output);
+        if (found) resolve(found[0]);
+      };
+      child.stdout.on('data', read);
+      child.stderr.on('data', read);
+      child.on('error', reject);
+      child.on('exit', () => reject(new Error(`The server ended before it printed its address:\n${output}`)));
+    });
+  }
+
+  // As hard as it gets: no goodbye to anyone.
+  async kill(): Promise<void> {
+    const child = this.child;
+    this.child = null;
+    if (!child || child.exitCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,221 @@
+// What a newcomer does in the first minutes, in a real browser against a real server.
+import { expect, test, type Page } from '@playwright/test';
+import {
+  cubeStl,
+  dragTogether,
+  grabPoint,
+  open,
+  openScene,
+  sceneNames,
+  settled,
+  stateOf,
+  watchErrors,
+} from './page';
+import { Server } from './server';
+
+const server = new Server();
+const picture = (page: Page, name: string) => page.screenshot({ path: test.info().outputPath(`${name}.png`) });
+const forceOf = (state: Awaited<ReturnType<typeof stateOf>>) => state.frame?.hands[0]?.force ?? [0, 0, 0];
+const dot = (a: readonly number[], b: readonly number[]) => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
+
+test.beforeAll(() => server.start());
+test.afterAll(() => server.kill());
+
+test('the gallery loads and every scene opens', async ({ page }) => {
+  const errors = watchErrors(page);
+  await open(page, server.address);
+  await expect(page.locator('#scenes .card').first()).toBeVisible();
+  const names = await sceneNames(page);
+  expect(names.length).toBeGreaterThan(1);
+  const { interactiveAt } = await stateOf(page);
+  test.info().annotations.push({ type: 'interactive after ms', description: interactiveAt.toFixed(0) });
+  // Starting with the second, because the first may be open already.
+  for (const name of [...names.slice(1), names[0]!]) {
+    await openScene(page, name);
+    const state = await stateOf(page);
+    expect(state.parts.length).toBeGreaterThan(0);
+    expect(state.drawn).toBeGreaterThan(0);
+    await page.waitForTimeout(600);
+    await picture(page, `scene-${name}`);
+  }
+  expect((await stateOf(page)).garbage).toBe(0);
+  expect(errors).toEqual([]);
+});
+
+test('dragging one part into the other gives a force that opposes the motion', async ({ page }) => {
+  const errors = watchErrors(page);
+  await open(page, server.address);
+  await openOther(page);
+  const direction = await dragTogether(page, (state) => Math.hypot(...forceOf(state)) > 0.5);
+  // Held still against the other part: the force stays.
+  await expect.poll(async () => Math.hypot(...forceOf(await stateOf(page)))).toBeGreaterThan(0.2);
+  const state = await stateOf(page);
+  const hand = state.frame!.hands[0]!;
+  expect(dot(hand.force, direction)).toBeLessThan(0);
+  // The hand has gone deeper than contact lets the object go, and the spring pulls it back.
+  const stretch = hand.device.position.map((value, i) => value - hand.object.position[i]!);
+  expect(dot(hand.force, stretch)).toBeLessThan(0);
+  expect(hand.inContact).toBeGreaterThan(0);
+  expect(state.frame!.contacts.length).toBeGreaterThan(0);
+  await picture(page, 'push-light');
+  await page.locator('#theme').click();
+  await page.waitForTimeout(500);
+  await picture(page, 'push-dark');
+  await page.mouse.up();
+  await expect.poll(async () => (await stateOf(page)).grip).toBe('free');
+  // Let go, the spring relaxes.
+  await expect.poll(async () => Math.hypot(...forceOf(await stateOf(page)))).toBeLessThan(0.2);
+  expect(errors).toEqual([]);
+});
+
+test('keys move the part, Escape lets go, and Reset puts it back', async ({ page }) => {
+  await open(page, server.address);
+  await openOther(page);
+  const start = (await stateOf(page)).frame!.hands[0]!.object.position;
+  await page.locator('#stage').focus();
+  await page.keyboard.down('KeyW');
+  await expect.poll(async () => distance((await stateOf(page)).frame!.hands[0]!.device.position, start)).toBeGreaterThan(0.001);
+  await page.keyboard.up('KeyW');
+  expect((await stateOf(page)).grip).toBe('held');
+  await page.keyboard.press('Escape');
+  await expect.poll(async () => (await stateOf(page)).grip).toBe('free');
+  await page.keyboard.press('KeyR');
+  await expect.poll(async () => distance((await stateOf(page)).frame!.hands[0]!.object.position, start)).toBeLessThan(1e-4);
+});
+
+test('two dropped STL files become a scene to try out', async ({ page }) => {
+  await open(page, server.address);
+  await page.locator('#tab-parts').click();
+  const file = (name: string, side: number) => ({ name, mimeType: 'model/stl', buffer: cubeStl(side) });
+  await page.locator('#file').setInputFiles(file('block.stl', 20));
+  await waitForPart(page, 'block.stl');
+  await page.locator('#file').setInputFiles(file('tool.stl', 8));
+  await waitForPart(page, 'tool.stl');
+  await settled(page);
+  const { parts } = await stateOf(page);
+  expect(parts.map((part) => part.role).sort()).toEqual(['moving', 'static']);
+  await picture(page, 'own-parts');
+  // A file that is none is refused in words.
+  await page.locator('#file').setInputFiles({ name: 'bad.stl', mimeType: 'model/stl', buffer: Buffer.from('hello') });
+  await expect(page.locator('.toast.error')).toContainText('bad.stl');
+});
+
+test('a recording can be replayed with the time slider', async ({ page }) => {
+  const errors = watchErrors(page);
+  await open(page, server.address);
+  await openOther(page);
+  await page.locator('#record').click();
+  await expect(page.locator('#record')).toHaveText('Stop');
+  await dragTogether(page, (state) => Math.hypot(...forceOf(state)) > 0.5);
+  const felt = Math.hypot(...forceOf(await stateOf(page)));
+  await page.mouse.up();
+  await page.locator('#record').click();
+  await expect(page.locator('#record')).toHaveText('Record');
+  await page.locator('#tab-record').click();
+  const entry = page.locator('.recordings li').first();
+  await entry.getByRole('button', { name: /Replay/ }).click();
+  await expect.poll(async () => (await stateOf(page)).replay?.frames ?? 0).toBeGreaterThan(5);
+  // The page shows what was felt, wherever the slider is put.
+  const duration = (await stateOf(page)).replay!.duration;
+  expect(duration).toBeGreaterThan(0.5);
+  let most = 0;
+  for (let i = 0; i <= 20; ++i) {
+    await page.locator('#replay input').fill(((duration * i) / 20).toFixed(3));
+    await page.waitForTimeout(50);
+    most = Math.max(most, Math.hypot(...forceOf(await stateOf(page))));
+  }
+  expect((await stateOf(page)).replay!.playing).toBe(false);
+  expect(most).toBeGreaterThan(0.3 * felt);
+  await picture(page, 'replay');
+  for (const ending of ['CSV', 'Picture', 'File']) {
+    const address = await entry.getByRole('link', { name: ending }).getAttribute('href');
+    expect((await page.request.get(address!)).status()).toBe(200);
+  }
+  await page.locator('#replay').getByRole('button', { name: 'Back to the live scene' }).click();
+  await expect.poll(async () => (await stateOf(page)).replay).toBeNull();
+  expect(errors).toEqual([]);
+});
+
+test('of two pages one holds the part, and both see it', async ({ page, context }) => {
+  const other = await context.newPage();
+  await open(page, server.address);
+  await openOther(page);
+  await open(other, server.address);
+  await expect(page.locator('#link')).toContainText('2 viewers');
+  const grab = await grabPoint(page);
+  await page.mouse.down();
+  await page.mouse.move(grab.x + 30, grab.y - 20, { steps: 5 });
+  await expect.poll(async () => (await stateOf(page)).grip).toBe('held');
+  await other.bringToFront();
+  await grabPoint(other);
+  await other.mouse.down();
+  await expect(other.locator('.toast').first()).toBeVisible();
+  expect((await stateOf(other)).grip).toBe('free');
+  await other.mouse.up();
+  // What one does the other sees.
+  const held = (await stateOf(page)).frame!.hands[0]!.device.position;
+  await expect.poll(async () => distance((await stateOf(other)).frame!.hands[0]!.device.position, held)).toBeLessThan(1e-3);
+  await page.bringToFront();
+  await page.mouse.up();
+  await other.bringToFront();
+  await grabPoint(other);
+  await other.mouse.down();
+  await expect.poll(async () => (await stateOf(other)).grip).toBe('held');
+  await other.mouse.up();
+  await other.close();
+});
+
+test('the page comes back by itself after the server was killed', async ({ page }) => {
+  await open(page, server.address);
+  const address = server.address;
+  await server.kill();
+  await expect(page.locator('#link')).toContainText('Reconnecting');
+  await server.start();
+  expect(server.address).toBe(address);
+  await expect(page.locator('#link')).toContainText('Live');
+  await settled(page);
+  const before = (await stateOf(page)).received;
+  await expect.poll(async () => (await stateOf(page)).received).toBeGreaterThan(before + 5);
+});
+
+test('a wrong token is explained in words', async ({ page }) => {
+  await page.goto(server.address.replace(/token=.*/, 'token=wrongwrongwrongwrongwrongwrongwr'));
+  await expect(page.locator('#link')).toContainText('token');
+});
+
+test('the page fits a tablet, in the dark, with its help open', async ({ browser }) => {
+  const context = await browser.newContext({
+    viewport: { width: 1024, height: 768 },
+    colorScheme: 'dark',
+    hasTouch: true,
+  });
+  const page = await context.newPage();
+  const errors = watchErrors(page);
+  await open(page, server.address);
+  expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  expect(wide).toBeLessThanOrEqual(1024);
+  await page.waitForTimeout(600);
+  await picture(page, 'tablet-dark');
+  await page.keyboard.press('?');
+  await expect(page.locator('#help')).toBeVisible();
+  await picture(page, 'help');
+  await page.keyboard.press('Escape');
+  await expect(page.locator('#help')).toBeHidden();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+// A fresh scene, whatever an earlier test has left behind.
+async function openOther(page: Page): Promise<void> {
+  await expect(page.locator('#scenes .card').first()).toBeVisible();
+  await openScene(page, (await sceneNames(page))[0]!);
+}
+
+async function waitForPart(page: Page, name: string): Promise<void> {
+  await expect.poll(async () => (await stateOf(page)).parts.map((part) => part.name)).toContain(name);
+}
+
+function distance(a: readonly number[], b: readonly number[]): number {
+  return Math.hypot(...a.map((value, i) => value - b[i]!));
+}
