@@ -155,7 +155,7 @@ export class World {
     if (!this.movingMesh || !this.distances || !scenes[this.name]) return [];
     const mesh = this.movingMesh.positions;
     const sample = [];
-    const stride = 3 * Math.ceil(mesh.length / 3 / 150);
+    const stride = 3 * (2 * Math.ceil(mesh.length / 3 / 300) + 1); // odd, so that it does not follow the rings
     for (let i = 0; i < mesh.length; i += stride) {
       sample.push(add(rotate(this.object.rotation, mesh.slice(i, i + 3)), this.object.position));
     }

@@ -311,7 +311,9 @@ export class App {
 
   private async save(name: string): Promise<void> {
     await this.attempt(async () => {
-      const saved = await this.api.saveScene(name);
+      const small = this.stage.thumbnail();
+      const thumbnail = await new Promise<Blob | null>((resolve) => small.toBlob(resolve, 'image/png'));
+      const saved = await this.api.saveScene(name, thumbnail);
       this.toasts.show(`Saved. Open it again with: ${saved.play || saved.file}`, 'info');
       await this.loadGallery();
     });

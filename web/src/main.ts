@@ -25,7 +25,7 @@ export interface TestHook {
   // Middle of a part in the window (CSS pixels) and in the world, where it is drawn now.
   part(id: number): { screen: { x: number; y: number }; world: [number, number, number] } | null;
   lookFrom(x: number, y: number, z: number): void; // direction from the scene to the eye
-  picture(): string; // the scene alone, as a PNG data address
+  thumbnail(): string; // the scene alone, 320 by 200, as a PNG data address
 }
 
 declare global {
@@ -67,7 +67,7 @@ function hookOf(app: App): TestHook {
     lookFrom: (x, y, z) => {
       if (app.world.info) app.stage.lookAt(app.world.info.bounds, new Vector3(x, y, z));
     },
-    picture: () => app.stage.picture(),
+    thumbnail: () => app.stage.thumbnail().toDataURL('image/png'),
   };
 }
 

@@ -24,7 +24,7 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
   [
     'Touch screen',
     [
-      ['One finger on the part', 'moves it, or turns it (switch below)'],
+      ['One finger on the part', 'moves or turns it (switch at the left)'],
       ['Second finger', 'pinch: depth, twist: roll'],
       ['Beside the part', 'one finger orbits, two pan and zoom'],
     ],

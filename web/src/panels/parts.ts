@@ -2,6 +2,7 @@
 import { button, element } from '../dom';
 import * as format from '../format';
 import type { PartInfo, Scene } from '../messages';
+import { partColor } from '../view/parts';
 
 export interface PartActions {
   add(files: File[]): void;
@@ -15,6 +16,7 @@ export const kEndings = ['.stl', '.obj', '.ply', '.glb', '.gltf'];
 
 export class PartsPanel {
   readonly unit = element('select', { id: 'unit' });
+  private suggested = '';
   private readonly list = element('ul', { className: 'parts' });
   private readonly adding = element('div', { className: 'group' });
   private readonly saving = element('form', { className: 'group' });
@@ -57,13 +59,17 @@ export class PartsPanel {
   }
 
   set(scene: Scene): void {
-    const items = scene.parts.map((part) => this.item(part));
+    const items = scene.parts.map((part) => this.item(part, partColor(part, scene.parts)));
     const empty = element('li', { className: 'note' }, 'An empty scene: drop a part on it.');
     this.list.replaceChildren(...(items.length > 0 ? items : [empty]));
-    if (!this.name.value) this.name.value = scene.name.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 64);
+    // A name that the user has typed stays.
+    if (this.name.value === this.suggested) {
+      this.suggested = `my-${scene.name.replace(/[^A-Za-z0-9_-]+/g, '-')}`.slice(0, 64);
+      this.name.value = this.suggested;
+    }
   }
 
-  private item(part: PartInfo): HTMLLIElement {
+  private item(part: PartInfo, color: string): HTMLLIElement {
     const facts = [`${format.count(part.triangles)} triangles${part.decimated ? ' (simplified)' : ''}`];
     if (part.shellPoints > 0) facts.push(`${format.count(part.shellPoints)} points in ${part.levels} levels`);
     if (part.fieldCell > 0) facts.push(`field of ${format.length(part.fieldCell)} cells`);
@@ -73,7 +79,7 @@ export class PartsPanel {
       element('strong', {}, part.name, element('em', {}, part.role)),
       element('small', {}, facts.join(' · ')),
     );
-    item.style.setProperty('--part', part.color || 'var(--muted)');
+    item.style.setProperty('--part', color);
     if (part.removable) {
       const other = part.role === 'moving' ? 'static' : 'moving';
       item.append(

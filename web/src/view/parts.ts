@@ -12,6 +12,14 @@ const kStaticColors = ['#b4bec8', '#9fb3a8', '#c2b6a3', '#a9b0c9', '#c0adb8'];
 // Cool, so that the glow of nearness stands out.
 const kMovingColors = ['#6f9fd8', '#5fb0a5', '#9a8fd6'];
 
+// A part without a colour of its own gets one by its role and its place among those of that role.
+export function partColor(part: PartInfo, parts: PartInfo[]): string {
+  if (part.color) return part.color;
+  const palette = part.role === 'moving' ? kMovingColors : kStaticColors;
+  const order = parts.filter((entry) => entry.role === part.role).findIndex((entry) => entry.id === part.id);
+  return palette[Math.max(0, order) % palette.length]!;
+}
+
 export class PartView {
   readonly group = new Group();
   readonly mesh: Mesh;
@@ -25,7 +33,7 @@ export class PartView {
   constructor(
     readonly info: PartInfo,
     data: MeshData,
-    order: number,
+    color: Color,
   ) {
     this.drawn = drawnMesh(data);
     const geometry = this.drawn.geometry;
@@ -33,8 +41,6 @@ export class PartView {
     geometry.setAttribute('near', this.near);
     geometry.computeBoundingSphere();
     const moving = info.role === 'moving';
-    const palette = moving ? kMovingColors : kStaticColors;
-    const color = new Color(info.color || palette[order % palette.length]!);
     const material = partMaterial(color, moving ? 'glow' : 'shadow', this.nearness);
     this.mesh = new Mesh(geometry, material);
     this.group.add(this.mesh);

@@ -50,7 +50,12 @@ export class Stage {
   constructor(private readonly canvas: HTMLCanvasElement) {
     this.software = isSoftware();
     // Without a graphics card the processor pays for each pixel: smooth edges have to wait until the picture rests.
-    this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, powerPreference: 'high-performance' });
+    this.renderer = new WebGLRenderer({
+      canvas,
+      antialias: !this.software,
+      alpha: true, // for thumbnails; the scene's own background is opaque
+      powerPreference: 'high-performance',
+    });
     this.renderer.debug.checkShaderErrors = import.meta.env.DEV; // asking makes the page wait for the compiler
     this.pixelRatio = this.software ? 1 : Math.min(2, window.devicePixelRatio);
     this.camera.up.set(0, 0, 1);
@@ -145,9 +150,29 @@ export class Stage {
     return (2 * depth * Math.tan((this.camera.fov * Math.PI) / 360)) / Math.max(1, this.canvas.clientHeight);
   }
 
-  picture(): string {
+  // The scene alone, without floor and background, as a small PNG: fits a light and a dark gallery.
+  thumbnail(width = 320, height = 200): HTMLCanvasElement {
+    const background = this.scene.background;
+    this.scene.background = null;
+    this.floor.mesh.visible = false;
+    this.setPixels(2);
     this.renderer.render(this.scene, this.camera);
-    return this.canvas.toDataURL('image/png');
+    const small = document.createElement('canvas');
+    small.width = width;
+    small.height = height;
+    const context = small.getContext('2d')!;
+    context.imageSmoothingQuality = 'high';
+    // The middle of what the panels leave free, in the picture's own pixels.
+    const free = this.free();
+    const scale = Math.min(free.width / width, free.height / height);
+    const left = this.insets.left + (free.width - scale * width) / 2;
+    const top = this.insets.top + (free.height - scale * height) / 2;
+    const [x, y, w, h] = [left, top, scale * width, scale * height].map((value) => 2 * value);
+    context.drawImage(this.canvas, x!, y!, w!, h!, 0, 0, width, height);
+    this.scene.background = background;
+    this.floor.mesh.visible = true;
+    this.resize();
+    return small;
   }
 
   private draw(now: number): void {

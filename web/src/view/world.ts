@@ -1,10 +1,10 @@
 // A scene as drawn: its parts, and for the frame shown now the spring, the arrows and the dots.
-import { Vector3, type Object3D } from 'three';
+import { Color, Vector3, type Object3D } from 'three';
 import type { PartInfo, Scene } from '../messages';
 import { fromWire, transformPoint, type HandPose } from '../hands/motion';
 import type { HandState, MeshData, NearFrame, StateFrame } from '../protocol';
 import { ForceArrow, Spring, TorqueArrow } from './forces';
-import { PartView } from './parts';
+import { partColor, PartView } from './parts';
 import { Dots } from './points';
 import type { Stage } from './stage';
 
@@ -56,8 +56,7 @@ export class WorldView {
   }
 
   addPart(info: PartInfo, mesh: MeshData): void {
-    const sameRole = [...this.parts.values()].filter((part) => part.info.role === info.role).length;
-    const part = new PartView(info, mesh, sameRole);
+    const part = new PartView(info, mesh, new Color(partColor(info, this.info?.parts ?? [])));
     this.parts.set(info.id, part);
     this.stage.scene.add(part.group);
     this.redraw();
