@@ -116,6 +116,8 @@ export class App {
     });
     this.feed.connect();
     requestAnimationFrame((now) => this.step(now));
+    // A hidden page gets no animation frames, but whoever holds a hand has to say so now and then.
+    setInterval(() => this.hand.tick(performance.now()), 1000);
   }
 
   // ---- every animation frame ----
@@ -225,6 +227,7 @@ export class App {
         break;
       case 'settings':
         this.settings.set(message.settings);
+        this.world.limitForce(message.settings.maxForce);
         break;
       case 'reply':
         if (!message.ok) this.toasts.show(message.reason || 'The server refused.');
@@ -332,7 +335,7 @@ export class App {
   // ---- replay ----
 
   private startReplay(entry: RecordingEntry): void {
-    this.waitingReplay = null;
+    this.stopReplay();
     this.hand.drop();
     if (entry.scene !== this.world.info?.name) {
       this.waitingReplay = entry;

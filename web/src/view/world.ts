@@ -106,6 +106,12 @@ export class WorldView {
     this.stage.invalidate();
   }
 
+  // The largest force was changed: arrows are drawn in proportion to it.
+  limitForce(maxForce: number): void {
+    if (maxForce > 0) for (const hand of this.info?.hands ?? []) hand.maxForce = maxForce;
+    this.redraw();
+  }
+
   // Parts that a hand can hold, for picking.
   grabbable(): Object3D[] {
     return (this.info?.hands ?? []).flatMap((hand) => this.parts.get(hand.part)?.mesh ?? []);

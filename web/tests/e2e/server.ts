@@ -1,9 +1,12 @@
 // The server under test. COTOUCH_SERVE is the command that starts it, with {port} where the port goes; it has to print the
 // page's address. Without it the tests run against the mock, which speaks the same protocol:
 //
-//   COTOUCH_SERVE='../build/release/bin/cotouch serve --port {port}' npm run e2e
+//   COTOUCH_SERVE='../build/release/cotouch/app/cotouch play --port {port} --web dist' npm run e2e
 import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 export const isMock = !process.env.COTOUCH_SERVE;
 const kCommand = process.env.COTOUCH_SERVE ?? 'node mock/server.mjs --port {port}';
@@ -13,11 +16,14 @@ export class Server {
   address = '';
   private child: ChildProcess | null = null;
   private port = 0;
+  private readonly state = mkdtempSync(join(tmpdir(), 'cotouch-e2e-'));
 
   async start(): Promise<void> {
     this.port ||= await freePort();
     const [program, ...options] = kCommand.replace('{port}', String(this.port)).split(/\s+/);
-    const child = spawn(program!, options, { stdio: ['ignore', 'pipe', 'pipe'] });
+    // Recordings, saved scenes and the token go to a folder of this run, not to the user's own.
+    const env = { ...process.env, XDG_STATE_HOME: this.state };
+    const child = spawn(program!, options, { stdio: ['ignore', 'pipe', 'pipe'], env });
     this.child = child;
     let output = '';
     this.address = await new Promise<string>((resolve, reject) => {
