@@ -110,7 +110,7 @@ export class App {
         message: (message) => this.received(message),
         frame: (frame) => this.plot(frame),
         near: (frame) => {
-          if (frame.generation === this.generation) this.world.near(frame);
+          if (frame.generation === this.generation && !this.player) this.world.near(frame);
         },
       },
     });
@@ -345,7 +345,9 @@ export class App {
     void this.attempt(async () => {
       const recording = await this.api.recording(entry.id);
       this.player = new Player(recording);
+      this.world.setNear(false); // a recording does not hold distances, and the live ones belong to another moment
       this.plots.showRecording(recording.frames);
+      this.layout.showReadouts();
       this.replayBar.open(this.player);
     });
   }
@@ -355,6 +357,7 @@ export class App {
     if (!this.player) return;
     this.player = null;
     this.shown = null;
+    this.world.setNear(this.settings.choices.near);
     this.plots.clear();
     this.replayBar.close();
   }

@@ -51,6 +51,11 @@ export class Layout {
     this.arrange();
   }
 
+  // The plots, with the recording that is about to play.
+  showReadouts(): void {
+    byId('tab-feel').click();
+  }
+
   // On a small screen the gallery has done its work once a scene was chosen.
   sceneChosen(): void {
     if (window.innerWidth >= kGalleryOpen) return;

@@ -157,6 +157,10 @@ test('a recording can be replayed with the time slider', async ({ page }) => {
   await expect(page.locator('#record')).toHaveText('Record');
   await page.locator('#tab-record').click();
   const entry = page.locator('.recordings li').first();
+  for (const ending of ['CSV', 'Picture', 'File']) {
+    const address = await entry.getByRole('link', { name: ending }).getAttribute('href');
+    expect((await page.request.get(address!)).status()).toBe(200);
+  }
   await entry.getByRole('button', { name: /Replay/ }).click();
   await expect.poll(async () => (await stateOf(page)).replay?.frames ?? 0).toBeGreaterThan(5);
   // The page shows what was felt, wherever the slider is put.
@@ -174,10 +178,6 @@ test('a recording can be replayed with the time slider', async ({ page }) => {
   expect((await stateOf(page)).replay!.playing).toBe(false);
   expect(most).toBeGreaterThan(0.3 * felt);
   await picture(page, 'replay');
-  for (const ending of ['CSV', 'Picture', 'File']) {
-    const address = await entry.getByRole('link', { name: ending }).getAttribute('href');
-    expect((await page.request.get(address!)).status()).toBe(200);
-  }
   await page.locator('#replay').getByRole('button', { name: 'Back to the live scene' }).click();
   await expect.poll(async () => (await stateOf(page)).replay).toBeNull();
   expect(errors).toEqual([]);
