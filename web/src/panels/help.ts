@@ -54,7 +54,7 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
 const kLegend: [name: string, color: string, meaning: string][] = [
   ['Ghost', '#6f9fd880', 'where your hand is'],
   ['Spring', '#0c8599', 'pulls the part to your hand'],
-  ['Arrow', '#e8590c', 'force on your hand'],
+  ['Arrow', '#d6336c', 'force on your hand'],
   ['Bent arrow', '#7048e8', 'torque'],
   ['Dots', '#e03131', 'contact points, red = deep'],
 ];

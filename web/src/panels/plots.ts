@@ -26,7 +26,7 @@ const kPlots: PlotKind[] = [
     title: 'Force',
     unit: 'N',
     atLeast: 1,
-    series: [{ label: 'force', color: '--warm', value: (frame) => most(frame, (hand) => norm(hand.force)) }],
+    series: [{ label: 'force', color: '--force', value: (frame) => most(frame, (hand) => norm(hand.force)) }],
   },
   {
     title: 'Cycle time',

@@ -35,6 +35,7 @@ const kFragment = `
 export class Dots {
   readonly points: Points;
   private buffer = interleaved(256);
+  private shrink = 1;
 
   constructor(low: string, high: string, size: number, opacity: number, order: number) {
     const material = new ShaderMaterial({
@@ -55,7 +56,9 @@ export class Dots {
     this.points.frustumCulled = false;
     this.points.renderOrder = order;
     // `size` is in CSS pixels, the shader counts those of the screen.
-    this.points.onBeforeRender = (renderer) => (material.uniforms.uSize!.value = size * renderer.getPixelRatio());
+    this.points.onBeforeRender = (renderer) => {
+      material.uniforms.uSize!.value = size * this.shrink * renderer.getPixelRatio();
+    };
     this.attach();
     this.points.geometry.setDrawRange(0, 0);
   }
@@ -72,6 +75,8 @@ export class Dots {
     this.buffer.needsUpdate = true;
     this.points.geometry.setDrawRange(0, count);
     this.points.visible = count > 0;
+    // Thousands of dots would hide each other and the part: many are drawn smaller than few.
+    this.shrink = Math.max(0.45, Math.min(1, (100 / Math.max(1, count)) ** 0.25));
     const uniforms = (this.points.material as ShaderMaterial).uniforms;
     uniforms.uScale!.value = scale > 0 ? scale : 1;
   }

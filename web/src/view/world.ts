@@ -8,10 +8,10 @@ import { partColor, PartView } from './parts';
 import { Dots } from './points';
 import type { Stage } from './stage';
 
-export const kForceColor = '#e8590c';
-export const kTorqueColor = '#7048e8';
-export const kSpringColor = '#0c8599';
-const kArrowPixels = 150; // length of the arrow for the largest force
+const kForceColor = '#d6336c';
+const kTorqueColor = '#7048e8';
+const kSpringColor = '#0c8599';
+const kArrowPixels = 220; // length of the arrow for the largest force
 
 interface HandView {
   spring: Spring;

@@ -40,7 +40,7 @@ export function sceneNames(page: Page): Promise<string[]> {
 export async function openScene(page: Page, name: string): Promise<void> {
   const before = (await stateOf(page)).generation;
   await page.locator(`#scenes .card[data-scene="${name}"]`).click();
-  await page.waitForFunction((old) => cotouch.state().generation !== old, before, { timeout: 120_000 });
+  await page.waitForFunction((old) => cotouch.state().generation !== old, before, { timeout: 300_000 });
   await settled(page, name);
 }
 

@@ -22,6 +22,7 @@ test.beforeAll(() => server.start());
 test.afterAll(() => server.kill());
 
 test('the gallery loads and every scene opens', async ({ page }) => {
+  test.setTimeout(1_800_000); // scenes are prepared the first time they are opened
   const errors = watchErrors(page);
   await open(page, server.address);
   await expect(page.locator('#scenes .card').first()).toBeVisible();
