@@ -120,7 +120,7 @@ async function prepare(job, name, body, scale) {
     const mesh = readStl(body, scale);
     const hasMoving = uploads.some((part) => part.role === 'moving');
     const role = uploads.length > 0 && !hasMoving ? 'moving' : 'static';
-    uploads.push({ name, role, mesh, removable: true });
+    uploads.push({ name: name.replace(/\.[^.]*$/, ''), role, mesh, removable: true });
     say('done', 1, 'done');
     openWorld(new World('yours', uploads));
   } catch (error) {

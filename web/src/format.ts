@@ -9,7 +9,7 @@ export function digits(value: number, count = 3): string {
 export function length(metres: number): string {
   const size = Math.abs(metres);
   if (!Number.isFinite(metres)) return '–';
-  if (size === 0) return '0 mm';
+  if (size < 1e-7) return '0 mm';
   if (size < 1e-4) return `${digits(metres * 1e6)} µm`;
   if (size < 1) return `${digits(metres * 1e3)} mm`;
   return `${digits(metres)} m`;

@@ -43,6 +43,12 @@ export class DropZone {
   }
 }
 
+// The reason, and which of several files it is about.
+export function failure(job: Pick<Job, 'name' | 'reason'>): string {
+  if (!job.reason) return `${job.name} could not be prepared.`;
+  return job.reason.includes(job.name) ? job.reason : `${job.name}: ${job.reason}`;
+}
+
 interface Row {
   root: HTMLElement;
   stage: HTMLElement;
@@ -75,7 +81,7 @@ export class Jobs {
     if (job.state !== 'running') {
       row?.root.remove();
       this.rows.delete(job.job);
-      if (job.state === 'failed') this.report(job.reason || `${job.name} could not be prepared.`);
+      if (job.state === 'failed') this.report(failure(job));
       return;
     }
     if (!row) {

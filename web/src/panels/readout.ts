@@ -48,7 +48,8 @@ export class Readout {
     set(this.contact, format.count(hand?.inContact ?? 0), hand?.inContact === 1 ? 'point' : 'points');
     this.meter.style.transform = `scaleX(${Math.min(1, force / (maxForce || 8))})`;
     const missed = frame.missed === 1 ? '1 cycle missed' : `${format.count(frame.missed)} cycles missed`;
-    this.loop.textContent = `${format.count(frame.cycles)} cycles at 1 kHz · ${missed}`;
+    // A recording does not know what its cycles cost.
+    this.loop.textContent = frame.cycles === 0 ? '' : `${format.count(frame.cycles)} cycles at 1 kHz · ${missed}`;
   }
 }
 

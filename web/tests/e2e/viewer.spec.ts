@@ -29,7 +29,7 @@ test('the gallery loads and every scene opens', async ({ page }) => {
   const names = await sceneNames(page);
   expect(names.length).toBeGreaterThan(1);
   const { interactiveAt } = await stateOf(page);
-  test.info().annotations.push({ type: 'interactive after ms', description: interactiveAt.toFixed(0) });
+  console.log(`    interactive ${interactiveAt.toFixed(0)} ms after the page was opened`);
   // Starting with the second, because the first may be open already.
   for (const name of [...names.slice(1), names[0]!]) {
     await openScene(page, name);
@@ -59,14 +59,24 @@ test('dragging one part into the other gives a force that opposes the motion', a
   expect(hand.inContact).toBeGreaterThan(0);
   expect(state.frame!.contacts.length).toBeGreaterThan(0);
   await picture(page, 'push-light');
-  await page.locator('#theme').click();
-  await page.waitForTimeout(500);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.waitForTimeout(800);
   await picture(page, 'push-dark');
   await page.mouse.up();
   await expect.poll(async () => (await stateOf(page)).grip).toBe('free');
   // Let go, the spring relaxes.
   await expect.poll(async () => Math.hypot(...forceOf(await stateOf(page)))).toBeLessThan(0.2);
   expect(errors).toEqual([]);
+});
+
+test('light and dark can be chosen, and the choice stays', async ({ page }) => {
+  await open(page, server.address);
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  expect(await theme()).toBe('light');
+  await page.locator('#theme').click();
+  expect(await theme()).toBe('dark');
+  await open(page, server.address);
+  expect(await theme()).toBe('dark');
 });
 
 test('keys move the part, Escape lets go, and Reset puts it back', async ({ page }) => {
@@ -133,16 +143,16 @@ test('two dropped STL files become a scene to try out', async ({ page }) => {
   await page.locator('#tab-parts').click();
   const file = (name: string, side: number) => ({ name, mimeType: 'model/stl', buffer: cubeStl(side) });
   await page.locator('#file').setInputFiles(file('block.stl', 20));
-  await waitForPart(page, 'block.stl');
+  await waitForPart(page, 'block');
   await page.locator('#file').setInputFiles(file('tool.stl', 8));
-  await waitForPart(page, 'tool.stl');
+  await waitForPart(page, 'tool');
   await settled(page);
   const { parts } = await stateOf(page);
   expect(parts.map((part) => part.role).sort()).toEqual(['moving', 'static']);
   await picture(page, 'own-parts');
   // A file that is none is refused in words.
   await page.locator('#file').setInputFiles({ name: 'bad.stl', mimeType: 'model/stl', buffer: Buffer.from('hello') });
-  await expect(page.locator('.toast.error')).toContainText('bad.stl');
+  await expect(page.locator('.toast.error')).toContainText('bad');
 });
 
 test('a recording can be replayed with the time slider', async ({ page }) => {

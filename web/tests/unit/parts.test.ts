@@ -1,7 +1,7 @@
 // Smaller pieces: normals, replay, files, numbers.
 import { describe, expect, it } from 'vitest';
 import * as format from '../../src/format';
-import { objection } from '../../src/panels/drop';
+import { failure, objection } from '../../src/panels/drop';
 import { fromSlider, toSlider } from '../../src/panels/settings';
 import type { StateFrame } from '../../src/protocol';
 import { frameAt, Player } from '../../src/replay';
@@ -60,6 +60,14 @@ describe('A dropped file', () => {
     expect(objection('a.exe', 10, 100)).toMatch(/not an STL/);
     expect(objection('a.stl', 0, 100)).toMatch(/empty/);
     expect(objection('a.stl', 2e6, 1e6)).toMatch(/2\.00 MB.*1\.00 MB/);
+  });
+});
+
+describe('A file that could not be prepared', () => {
+  it('is named with the reason', () => {
+    expect(failure({ name: 'a.stl', reason: 'It is cut short.' })).toBe('a.stl: It is cut short.');
+    expect(failure({ name: 'a.stl', reason: 'a.stl is cut short.' })).toBe('a.stl is cut short.');
+    expect(failure({ name: 'a.stl', reason: '' })).toMatch(/a\.stl could not/);
   });
 });
 
