@@ -2,7 +2,7 @@
 //
 //   npm run thumbnails -- 'http://127.0.0.1:8765/?token=…'
 //
-// Writes public/thumbnails/<scene>.png, to be committed; run it again when scenes change.
+// Writes src/thumbnails/<scene>.png, to be committed; run it again when scenes change.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,13 +10,14 @@ import { chromium } from '@playwright/test';
 
 const address = process.argv[2];
 if (!address) throw new Error('Give the address that the server printed.');
-const folder = fileURLToPath(new URL('../public/thumbnails', import.meta.url));
+const folder = fileURLToPath(new URL('../src/thumbnails', import.meta.url));
 mkdirSync(folder, { recursive: true });
 const executablePath = process.env.CHROMIUM ?? execFileSync('sh', ['-c', 'command -v chromium']).toString().trim();
 const args = ['--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader', '--disable-background-networking'];
 const browser = await chromium.launch({ executablePath, args });
 try {
   const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, colorScheme: 'light' });
+  await page.addInitScript(() => localStorage.setItem('cotouch.near', 'off')); // parts in their own colours
   await page.goto(address);
   await page.waitForSelector('#scenes .card');
   const { scenes } = await page.evaluate(async () => {

@@ -1,6 +1,9 @@
-// The gallery: one card a scene, with a picture where the server has one.
+// The gallery: one card a scene, with a picture where there is one.
 import { element } from '../dom';
 import type { SceneEntry } from '../messages';
+
+// Pictures of the built-in scenes that came with the page (tools/thumbnails.mjs); others are the server's.
+const kThumbnails = import.meta.glob<string>('../thumbnails/*.png', { eager: true, query: '?url', import: 'default' });
 
 export class Gallery {
   private scenes: SceneEntry[] = [];
@@ -22,8 +25,12 @@ export class Gallery {
     this.current = name;
     this.list.querySelectorAll('button').forEach((card, i) => {
       const isCurrent = this.scenes[i]?.name === name;
-      if (isCurrent) card.setAttribute('aria-current', 'true');
-      else card.removeAttribute('aria-current');
+      if (isCurrent) {
+        card.setAttribute('aria-current', 'true');
+        card.scrollIntoView({ block: 'nearest' });
+      } else {
+        card.removeAttribute('aria-current');
+      }
     });
   }
 
@@ -35,7 +42,8 @@ export class Gallery {
     const card = element('button', { className: 'card', type: 'button' });
     card.dataset.scene = scene.name;
     const picture = element('span', { className: 'picture' });
-    const source = scene.thumbnail && this.address(scene.thumbnail);
+    const own = scene.saved ? undefined : kThumbnails[`../thumbnails/${scene.name}.png`];
+    const source = own ?? (scene.thumbnail && this.address(scene.thumbnail));
     if (source) {
       const image = element('img', { alt: '', loading: 'lazy', width: 320, height: 200 });
       image.addEventListener('error', () => image.remove());

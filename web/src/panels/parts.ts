@@ -64,7 +64,7 @@ export class PartsPanel {
     this.list.replaceChildren(...(items.length > 0 ? items : [empty]));
     // A name that the user has typed stays.
     if (this.name.value === this.suggested) {
-      this.suggested = `my-${scene.name.replace(/[^A-Za-z0-9_-]+/g, '-')}`.slice(0, 64);
+      this.suggested = `my-${(scene.name || 'parts').replace(/[^A-Za-z0-9_-]+/g, '-')}`.slice(0, 64);
       this.name.value = this.suggested;
     }
   }

@@ -105,7 +105,7 @@ export class TorqueArrow {
 }
 
 class Helix extends Curve<Vector3> {
-  constructor() {
+  constructor(private readonly turns: number) {
     super();
   }
 
@@ -113,18 +113,26 @@ class Helix extends Curve<Vector3> {
     // Straight ends, wound middle.
     const wound = Math.min(1, Math.max(0, (t - 0.12) / 0.76));
     const radius = wound > 0 && wound < 1 ? 1 : 0;
-    const angle = 2 * Math.PI * 7 * wound;
+    const angle = 2 * Math.PI * this.turns * wound;
     return target.set(radius * Math.cos(angle), radius * Math.sin(angle), t);
   }
 }
 
+// Turns of the coil, by its length in thicknesses: a short spring with many turns would be a blob.
+const kCoils: [longest: number, turns: number][] = [
+  [12, 3],
+  [30, 6],
+  [Infinity, 10],
+];
+
 // The virtual coupling: a coil from the object to the hand's ghost, both at the point that was grabbed.
 export class Spring {
   readonly mesh: Mesh;
+  private readonly coils = kCoils.map(([, turns]) => new TubeGeometry(new Helix(turns), 16 * turns + 20, 0.2, 5));
   private readonly turn = new Quaternion();
 
   constructor(color: string) {
-    this.mesh = over(new Mesh(new TubeGeometry(new Helix(), 140, 0.2, 5), overlay(color, 0.85)), 10);
+    this.mesh = over(new Mesh(this.coils[0], overlay(color, 0.9)), 10);
     this.mesh.visible = false;
   }
 
@@ -133,6 +141,7 @@ export class Spring {
     const length = way.length();
     this.mesh.visible = length > 2 * thickness;
     if (!this.mesh.visible) return;
+    this.mesh.geometry = this.coils[kCoils.findIndex(([longest]) => length <= longest * thickness)]!;
     this.mesh.position.copy(from);
     this.mesh.quaternion.copy(this.turn.setFromUnitVectors(kZ, way.divideScalar(length)));
     this.mesh.scale.set(1.8 * thickness, 1.8 * thickness, length);

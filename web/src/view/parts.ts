@@ -93,7 +93,9 @@ export class PartView {
 }
 
 function ghostOf(geometry: DrawnMesh['geometry'], color: Color): Mesh {
-  const material = new MeshBasicMaterial({ color, transparent: true, opacity: 0.22, depthWrite: false });
+  // Pushed back a little: where ghost and object nearly coincide the object is seen, without flicker.
+  const behind = { polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 8 };
+  const material = new MeshBasicMaterial({ color, transparent: true, opacity: 0.22, depthWrite: false, ...behind });
   const ghost = new Mesh(geometry, material);
   ghost.visible = false;
   ghost.renderOrder = 1;
