@@ -144,7 +144,8 @@ export class Spring {
     this.mesh.geometry = this.coils[kCoils.findIndex(([longest]) => length <= longest * thickness)]!;
     this.mesh.position.copy(from);
     this.mesh.quaternion.copy(this.turn.setFromUnitVectors(kZ, way.divideScalar(length)));
-    this.mesh.scale.set(1.8 * thickness, 1.8 * thickness, length);
+    const radius = Math.min(1.8 * thickness, 0.16 * length);
+    this.mesh.scale.set(radius, radius, length);
   }
 
   hide(): void {
