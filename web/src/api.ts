@@ -55,8 +55,8 @@ export class Api {
     return this.address(`/api/recording/${encodeURIComponent(id)}.${ending}`);
   }
 
-  async saveScene(name: string, thumbnail: Blob | null): Promise<{ file: string; play: string }> {
-    const answer = await this.request(`/api/scene/save?name=${encodeURIComponent(name)}`, { method: 'POST', body: thumbnail });
+  async saveScene(name: string): Promise<{ file: string; play: string }> {
+    const answer = await this.request(`/api/scene/save?name=${encodeURIComponent(name)}`, { method: 'POST' });
     const json = (await answer.json()) as { file?: string; play?: string };
     return { file: json.file ?? name, play: json.play ?? '' };
   }

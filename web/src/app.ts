@@ -314,9 +314,7 @@ export class App {
 
   private async save(name: string): Promise<void> {
     await this.attempt(async () => {
-      const small = this.stage.thumbnail();
-      const thumbnail = await new Promise<Blob | null>((resolve) => small.toBlob(resolve, 'image/png'));
-      const saved = await this.api.saveScene(name, thumbnail);
+      const saved = await this.api.saveScene(name);
       this.toasts.show(`Saved. Open it again with: ${saved.play || saved.file}`, 'info');
       await this.loadGallery();
     });

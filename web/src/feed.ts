@@ -24,7 +24,6 @@ export interface Socket {
   binaryType: string;
   readyState: number;
   bufferedAmount: number;
-  onopen: (() => void) | null;
   onmessage: ((event: { data: unknown }) => void) | null;
   onclose: ((event: { code: number; reason: string }) => void) | null;
   onerror: (() => void) | null;

@@ -8,7 +8,6 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export const isMock = !process.env.COTOUCH_SERVE;
 const kCommand = process.env.COTOUCH_SERVE ?? 'node mock/server.mjs --port {port}';
 const kAddress = /https?:\/\/\S+[?&]token=[A-Za-z0-9_-]+/;
 

@@ -138,18 +138,30 @@ test('a gamepad moves the part', async ({ page }) => {
   await expect.poll(async () => (await stateOf(page)).grip).toBe('free');
 });
 
-test('two dropped STL files become a scene to try out', async ({ page }) => {
+test('two dropped STL files become a scene to try out and to save', async ({ page }) => {
   await open(page, server.address);
   await page.locator('#tab-parts').click();
   const file = (name: string, side: number) => ({ name, mimeType: 'model/stl', buffer: cubeStl(side) });
   await page.locator('#file').setInputFiles(file('block.stl', 20));
   await waitForPart(page, 'block');
-  await page.locator('#file').setInputFiles(file('tool.stl', 8));
+  // The second one by drag and drop.
+  const data = await page.evaluateHandle((bytes) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([new Uint8Array(bytes)], 'tool.stl'));
+    return transfer;
+  }, [...cubeStl(8)]);
+  await page.dispatchEvent('body', 'dragenter', { dataTransfer: data });
+  await expect(page.locator('#drop')).toBeVisible();
+  await page.dispatchEvent('body', 'drop', { dataTransfer: data });
+  await expect(page.locator('#drop')).toBeHidden();
   await waitForPart(page, 'tool');
   await settled(page);
   const { parts } = await stateOf(page);
   expect(parts.map((part) => part.role).sort()).toEqual(['moving', 'static']);
   await picture(page, 'own-parts');
+  await page.locator('#save-name').fill('two-cubes');
+  await page.locator('#parts button[type=submit]').click();
+  await expect(page.locator('.toast.info')).toContainText('cotouch play');
   // A file that is none is refused in words.
   await page.locator('#file').setInputFiles({ name: 'bad.stl', mimeType: 'model/stl', buffer: Buffer.from('hello') });
   await expect(page.locator('.toast.error')).toContainText('bad');

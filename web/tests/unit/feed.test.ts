@@ -7,7 +7,6 @@ class FakeSocket implements Socket {
   binaryType = '';
   readyState = 1;
   bufferedAmount = 0;
-  onopen: Socket['onopen'] = null;
   onmessage: Socket['onmessage'] = null;
   onclose: Socket['onclose'] = null;
   onerror: Socket['onerror'] = null;
