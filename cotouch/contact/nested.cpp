@@ -12,7 +12,7 @@ namespace cotouch {
 namespace {
 
 constexpr std::uint32_t k_block = 256;  // points looked up together; their buffers stay in the first-level cache
-constexpr std::uint64_t k_skips_per_visit = 8;  // see WorkBudget
+constexpr std::uint64_t k_skips_per_visit = 4;  // see WorkBudget
 constexpr double k_farthest = 1e8;              // cells; beyond, nothing can touch and a float has no fraction left
 
 // Shell frame to field cells: one affine map, computed in double and rounded once.
