@@ -1,12 +1,15 @@
 # The library: one target made of the rooms, in the order in which they may include each other.
 # A file that needs a library beyond the compiler's own is listed in COTOUCH_LIBRARY_FILES and left out of core builds.
-set(COTOUCH_ROOMS base mesh field shell contact world touch)
+set(COTOUCH_ROOMS base mesh field shell contact world touch serve)
 set(COTOUCH_LIBRARY_FILES cotouch/mesh/import.cpp)
 
 add_library(cotouch)
 add_library(cotouch::cotouch ALIAS cotouch)
 foreach(room IN LISTS COTOUCH_ROOMS)
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/${room}/*.cpp)
+  if(COTOUCH_CORE_ONLY AND room STREQUAL "serve")
+    continue()  # needs Boost, toml++ and JSON throughout
+  endif()
   if(COTOUCH_CORE_ONLY)
     list(REMOVE_ITEM sources ${COTOUCH_LIBRARY_FILES})
   endif()

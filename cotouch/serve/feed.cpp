@@ -1,0 +1,269 @@
+#include <cotouch/serve/server_core.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/core/bind_handler.hpp>
+#include <boost/beast/core/buffers_to_string.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/websocket/stream.hpp>
+#include <deque>
+
+namespace cotouch {
+namespace {
+
+namespace websocket = boost::beast::websocket;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t k_max_texts = 64;
+// Longer messages are refused by the WebSocket layer itself (1009); between this and the protocol's own limit a page
+// is told which rule it broke.
+constexpr std::size_t k_max_message = 64U << 10;
+constexpr auto k_close_patience = std::chrono::seconds(2);
+
+class Session final : public Viewer, public std::enable_shared_from_this<Session> {
+ public:
+  Session(HttpServer::Impl& server, beast::tcp_stream&& stream)
+      : server_(server), socket_(std::move(stream)), timer_(server.io), id_(++server.last_viewer) {}
+  ~Session() override { --server_.connections; }
+
+  void start(http::request<http::string_body>&& request) {
+    beast::get_lowest_layer(socket_).expires_never();
+    boost::system::error_code ignored;
+    auto& tcp_socket = beast::get_lowest_layer(socket_).socket();
+    tcp_socket.set_option(tcp::no_delay(true), ignored);
+    tcp_socket.set_option(net::socket_base::send_buffer_size(server_.settings.limits.viewer_send_buffer), ignored);
+    websocket::stream_base::timeout patience{};
+    patience.handshake_timeout = std::chrono::seconds(5);
+    patience.idle_timeout = websocket::stream_base::none();
+    patience.keep_alive_pings = false;
+    socket_.set_option(patience);
+    socket_.auto_fragment(false);
+    socket_.read_message_max(k_max_message);
+    socket_.control_callback([this](websocket::frame_type, beast::string_view) { last_heard_ = Clock::now(); });
+    request_ = std::move(request);
+    socket_.async_accept(request_, [self = shared_from_this()](boost::system::error_code error) {
+      if (!error) self->on_open();
+    });
+  }
+
+  void send_text(const std::shared_ptr<const std::string>& text) override {
+    if (closing_) return;
+    if (texts_.size() >= k_max_texts)
+      return close(FeedClose::too_slow, "Too many messages were waiting for this page.");
+    texts_.push_back(text);
+    pump();
+  }
+
+  void offer(const std::shared_ptr<const FrameSet>& frame) override {
+    if (closing_) return;
+    const Clock::time_point now = Clock::now();
+    // Half a tick of grace, so that a rate which divides the server's is met exactly.
+    if (now - last_offer_ + std::chrono::milliseconds(5) < frame_interval_) return;
+    last_offer_ = now;
+    if (state_) ++left_out_;
+    state_ = frame;
+    pump();
+  }
+
+  void offer_near(std::uint32_t part, const std::shared_ptr<const std::string>& message) override {
+    if (closing_ || !wants_near) return;
+    near_[part] = message;
+    pump();
+  }
+
+  void close(FeedClose code, std::string_view reason) override {
+    if (closing_) return;
+    closing_ = true;
+    leave();
+    texts_.clear();
+    state_.reset();
+    near_.clear();
+    // A control frame holds at most 123 bytes of reason.
+    const websocket::close_reason why(static_cast<websocket::close_code>(code),
+                                      beast::string_view(reason.data(), std::min<std::size_t>(reason.size(), 123)));
+    socket_.async_close(why, [self = shared_from_this()](boost::system::error_code) { self->hang_up(); });
+    timer_.expires_after(k_close_patience);
+    timer_.async_wait([self = shared_from_this()](boost::system::error_code error) {
+      if (!error) self->hang_up();
+    });
+  }
+
+ private:
+  void on_open() {
+    if (server_.stopping) return close(FeedClose::going_away, "The server is shutting down.");
+    if (server_.viewers.size() >= server_.settings.limits.viewers)
+      return close(FeedClose::too_many, "Too many pages are watching; close one of them.");
+    last_heard_ = Clock::now();
+    server_.viewers[id_] = shared_from_this();
+    joined_ = true;
+    server_.update_demand();
+    server_.listener->viewer_joined(id_);
+    read();
+    watch();
+  }
+
+  void leave() {
+    if (!joined_) return;
+    joined_ = false;
+    server_.forget_viewer(id_);
+  }
+
+  void hang_up() {
+    boost::system::error_code ignored;
+    beast::get_lowest_layer(socket_).socket().close(ignored);
+    timer_.cancel();
+  }
+
+  void read() {
+    socket_.async_read(buffer_, [self = shared_from_this()](boost::system::error_code error, std::size_t) {
+      if (self->closing_) return;
+      if (error) {
+        self->closing_ = true;
+        self->leave();
+        // Beast has answered a message that was too big with 1009; give that time to arrive.
+        if (error == websocket::error::message_too_big) return self->linger();
+        return self->hang_up();
+      }
+      self->on_message();
+    });
+  }
+
+  void linger() {
+    timer_.expires_after(k_close_patience);
+    timer_.async_wait([self = shared_from_this()](boost::system::error_code) { self->hang_up(); });
+  }
+
+  void on_message() {
+    last_heard_ = Clock::now();
+    if (last_heard_ - window_start_ >= std::chrono::seconds(1)) {
+      window_start_ = last_heard_;
+      window_messages_ = 0;
+    }
+    if (++window_messages_ > server_.settings.limits.messages_per_second)
+      return close(FeedClose::flood, "The page sent too many messages in one second.");
+    const std::string_view bytes(static_cast<const char*>(buffer_.data().data()), buffer_.data().size());
+    const std::string_view broken_rule = socket_.got_text() ? take_text(bytes) : take_binary(bytes);
+    buffer_.consume(buffer_.size());
+    if (!broken_rule.empty()) return close(FeedClose::garbage, "Not the protocol: " + std::string(broken_rule) + ".");
+    if (!closing_) read();
+  }
+
+  std::string_view take_text(std::string_view text) {
+    const ParsedCommand parsed = parse_command(text);
+    if (!parsed.broken_rule.empty()) return parsed.broken_rule;
+    if (parsed.command.type == "view")
+      take_wishes(parsed.command);
+    else
+      server_.listener->viewer_command(id_, parsed.command);
+    return {};
+  }
+
+  std::string_view take_binary(std::string_view bytes) {
+    const DecodedInput decoded = decode_input(bytes);
+    if (!decoded.broken_rule.empty() || !decoded.known) return decoded.broken_rule;
+    return server_.listener->viewer_input(id_, decoded.input);
+  }
+
+  void take_wishes(const ViewerCommand& command) {
+    wants_traversed = command.traversed.value_or(wants_traversed);
+    wants_near = command.near.value_or(wants_near);
+    if (!wants_near) near_.clear();
+    if (command.fps)
+      frame_interval_ = std::chrono::duration_cast<Clock::duration>(
+          std::chrono::duration<double>(1 / std::clamp(*command.fps, 1.0, 60.0)));
+    server_.update_demand();
+    if (command.id) {
+      const std::string reply =
+          "{\"type\":\"reply\",\"id\":" + std::to_string(*command.id) + ",\"ok\":true,\"reason\":\"\"}";
+      send_text(std::make_shared<const std::string>(reply));
+    }
+  }
+
+  // One write at a time; what is sent next is decided when the last one is done, so it is always the newest.
+  void pump() {
+    if (writing_ || closing_) return;
+    std::array<net::const_buffer, 2> buffers;
+    if (!texts_.empty()) {
+      sending_ = std::move(texts_.front());
+      texts_.pop_front();
+      socket_.text(true);
+      buffers[0] = net::buffer(*sending_);
+    } else if (state_) {
+      const bool traversed = wants_traversed && !state_->with_traversed.head.empty();
+      const EncodedState& encoded = traversed ? state_->with_traversed : state_->plain;
+      head_ = encoded.head;
+      set_frames_left_out(head_, left_out_);
+      for (std::size_t hand = 0; hand < state_->holders.size(); ++hand)
+        if (const ViewerId holder = state_->holders[hand]; holder != 0)
+          set_holder(head_, hand, holder == id_ ? Holder::this_viewer : Holder::other_viewer);
+      sending_ = encoded.points;
+      state_.reset();
+      socket_.binary(true);
+      buffers = {net::buffer(head_), net::buffer(*sending_)};
+    } else if (!near_.empty()) {
+      sending_ = std::move(near_.begin()->second);
+      near_.erase(near_.begin());
+      socket_.binary(true);
+      buffers[0] = net::buffer(*sending_);
+    } else {
+      return;
+    }
+    writing_ = true;
+    write_start_ = Clock::now();
+    socket_.async_write(buffers, [self = shared_from_this()](boost::system::error_code error, std::size_t) {
+      self->writing_ = false;
+      self->sending_.reset();
+      // The reader notices a broken connection too, and cleans up.
+      if (!error) self->pump();
+    });
+  }
+
+  // Every few seconds: a ping, and a look at whether the other side is still there.
+  void watch() {
+    timer_.expires_after(to_duration(server_.settings.limits.ping_seconds));
+    timer_.async_wait([self = shared_from_this()](boost::system::error_code error) {
+      if (error || self->closing_) return;
+      const auto patience = to_duration(self->server_.settings.limits.silent_seconds);
+      const Clock::time_point now = Clock::now();
+      if (self->writing_ && now - self->write_start_ > patience)
+        return self->close(FeedClose::too_slow, "Nothing could be sent to this page for too long.");
+      if (now - self->last_heard_ > patience) {
+        self->closing_ = true;
+        self->leave();
+        return self->hang_up();
+      }
+      if (!self->pinging_) {
+        self->pinging_ = true;
+        self->socket_.async_ping({}, [self](boost::system::error_code) { self->pinging_ = false; });
+      }
+      self->watch();
+    });
+  }
+
+  HttpServer::Impl& server_;
+  websocket::stream<beast::tcp_stream> socket_;
+  net::steady_timer timer_;
+  ViewerId id_;
+  http::request<http::string_body> request_;
+  beast::flat_buffer buffer_;
+  bool joined_ = false, closing_ = false, writing_ = false, pinging_ = false;
+
+  std::deque<std::shared_ptr<const std::string>> texts_;
+  std::shared_ptr<const FrameSet> state_;
+  std::map<std::uint32_t, std::shared_ptr<const std::string>> near_;
+  std::shared_ptr<const std::string> sending_;  // keeps alive what is being written
+  std::string head_;
+  std::uint32_t left_out_ = 0;
+  Clock::duration frame_interval_ = std::chrono::microseconds(16667);
+  Clock::time_point last_offer_{}, last_heard_{}, write_start_{}, window_start_{};
+  std::uint32_t window_messages_ = 0;
+};
+
+}  // namespace
+
+void start_viewer(HttpServer::Impl& server, beast::tcp_stream&& stream, http::request<http::string_body>&& request) {
+  std::make_shared<Session>(server, std::move(stream))->start(std::move(request));
+}
+
+}  // namespace cotouch

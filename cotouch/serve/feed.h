@@ -1,0 +1,65 @@
+// The live feed as the rest of the program sees it: texts and frames go out, commands and hand inputs come in.
+//
+// Latest value wins: for each viewer at most one state frame and one near frame per part wait, and a newer one takes
+// the place of the older. Nothing here waits for a viewer, and nothing a viewer does or fails to do is felt by another.
+#pragma once
+
+#include <cotouch/serve/viewer_command.h>
+#include <cotouch/serve/wire.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cotouch {
+
+using ViewerId = std::uint32_t;  // from 1; 0 is nobody
+
+// One moment, encoded once for everyone.
+struct FrameSet {
+  EncodedState plain;
+  EncodedState with_traversed;    // with empty head where no viewer wants the traversed points
+  std::vector<ViewerId> holders;  // for each hand; 0 where no viewer holds it
+};
+
+// What the viewers together want computed.
+struct FeedDemand {
+  std::uint32_t viewers = 0;
+  bool traversed = false, near = false;
+};
+
+// All functions may be called from any thread and return at once.
+class Feed {
+ public:
+  virtual ~Feed() = default;
+  virtual void send_text(ViewerId viewer, std::string text) = 0;
+  virtual void broadcast_text(std::string text) = 0;
+  virtual void publish(std::shared_ptr<const FrameSet> frame) = 0;
+  virtual void publish_near(std::uint32_t part, std::shared_ptr<const std::string> message) = 0;
+  virtual FeedDemand demand() const noexcept = 0;
+};
+
+// What comes in. Called from the server's I/O thread, one call at a time; must not take long.
+class FeedListener {
+ public:
+  virtual ~FeedListener() = default;
+  virtual void viewer_joined(ViewerId viewer) = 0;
+  virtual void viewer_left(ViewerId viewer) = 0;
+  // Commands but `view`, which the feed handles itself.
+  virtual void viewer_command(ViewerId viewer, const ViewerCommand& command) = 0;
+  // Returns the rule that the input breaks, empty where it breaks none.
+  virtual std::string_view viewer_input(ViewerId viewer, const HandInput& input) = 0;
+};
+
+// Why the server closes a feed (docs/viewer-protocol.md).
+enum class FeedClose : std::uint16_t {
+  going_away = 1001,
+  garbage = 4000,
+  flood = 4001,
+  too_many = 4002,
+  too_slow = 4003
+};
+
+}  // namespace cotouch

@@ -1,0 +1,436 @@
+#include <cotouch/base/error.h>
+#include <cotouch/serve/access.h>
+#include <cotouch/serve/server_core.h>
+
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/span_body.hpp>
+#include <boost/beast/http/write.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace cotouch {
+namespace {
+
+constexpr std::size_t k_head_bytes = 16U << 10;
+constexpr std::uint64_t k_small_body = 4U << 10;
+// After an early answer the rest of the request is read and thrown away for a while: closing at once would make the
+// system send a reset, which can overtake the answer.
+constexpr auto k_linger = std::chrono::seconds(2);
+constexpr std::size_t k_linger_bytes = 64U << 20;
+
+constexpr const char* k_content_policy =
+    "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; connect-src 'self' ws: wss:; "
+    "frame-ancestors 'none'";
+
+std::string_view view(beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+class Connection final : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(HttpServer::Impl& server, tcp::socket&& socket) : server_(server), stream_(std::move(socket)) {
+    ++server_.connections;
+  }
+  ~Connection() {
+    end_upload();
+    if (!handed_over_) --server_.connections;
+  }
+
+  void start() {
+    boost::system::error_code ignored;
+    stream_.socket().set_option(tcp::no_delay(true), ignored);
+    read_head(server_.settings.limits.head_seconds);
+  }
+
+ private:
+  void read_head(double seconds) {
+    parser_.emplace();
+    parser_->header_limit(k_head_bytes);
+    parser_->body_limit(server_.settings.limits.upload_bytes);
+    stream_.expires_after(to_duration(seconds));
+    http::async_read_header(stream_, buffer_, *parser_,
+                            [self = shared_from_this()](boost::system::error_code error, std::size_t) {
+                              if (error) return self->on_head_error(error);
+                              self->on_head();
+                            });
+  }
+
+  void on_head_error(boost::system::error_code error) {
+    keep_open_ = false;
+    if (error == http::error::header_limit) return send(error_response(431, "The request's head is too long."));
+    if (error == http::error::body_limit) return send(error_response(413, too_big()));
+    if (error == beast::error::timeout) return;  // the stream has closed itself
+    // Only what the parser complained about deserves an answer; the rest is a connection that went away.
+    const bool gone = error == http::error::end_of_stream || error == http::error::partial_message;
+    if (gone || error.category() != http::make_error_code(http::error::bad_method).category()) return;
+    send(error_response(400, "This is not an HTTP request."));
+  }
+
+  std::string too_big() const {
+    return "The file is larger than the " + std::to_string(server_.settings.limits.upload_bytes >> 20) +
+           " MiB that this server takes.";
+  }
+
+  void on_head() {
+    const auto& head = parser_->get();
+    keep_open_ = head.keep_alive();
+    const std::string_view host = view(head[http::field::host]);
+    if (!host_is_ours(host, server_.port, server_.settings.names))
+      return refuse(403, "This server does not answer to that host name; start it with --host to allow it.");
+    const auto origin = head.find(http::field::origin);
+    if (origin != head.end() && !origin_is_ours(view(origin->value()), host))
+      return refuse(403, "Another page asked for this; open the printed address instead.");
+    std::optional<Target> target = parse_target(view(head.target()));
+    if (!target) return refuse(400, "The request's address cannot be read.");
+    target_ = std::move(*target);
+
+    const bool is_feed = target_.path == "/feed";
+    const bool is_api = target_.path.starts_with("/api/");
+    if ((is_feed || is_api) && !token_is_right(head))
+      return refuse(401, "The token is missing or wrong; open the address that cotouch printed.");
+    if (is_feed) return become_viewer();
+    const bool post = head.method() == http::verb::post;
+    if (!post && head.method() != http::verb::get) return refuse(405, "Only GET and POST are understood here.");
+    if (!is_api) return post ? refuse(405, "The page's files can only be read.") : send_page_file(head);
+    if (!post) return ask_handler();
+    read_body(target_.path == "/api/upload");
+  }
+
+  template <class Head>
+  bool token_is_right(const Head& head) const {
+    const auto field = head.find("X-Cotouch-Token");
+    const std::string_view given = field != head.end() ? view(field->value()) : target_.value("token");
+    return equal_in_constant_time(given, server_.settings.token);
+  }
+
+  void become_viewer() {
+    if (!beast::websocket::is_upgrade(parser_->get())) return refuse(400, "The feed is a WebSocket.");
+    // The feed's frames begin after this request; a client that has already sent some is in too much of a hurry.
+    if (buffer_.size() > 0) return refuse(400, "The feed's first message came before its answer.");
+    handed_over_ = true;
+    start_viewer(server_, std::move(stream_), parser_->release());
+  }
+
+  void read_body(bool upload) {
+    const std::uint64_t limit = upload ? server_.settings.limits.upload_bytes : k_small_body;
+    if (const auto length = parser_->content_length(); length && *length > limit)
+      return refuse(413, upload ? too_big() : "The request's body is too long.");
+    if (upload) {
+      if (server_.uploads >= server_.settings.limits.uploads)
+        return refuse(429, "Other files are being uploaded; wait until they are done.");
+      ++server_.uploads;
+      uploading_ = true;
+    }
+    parser_->body_limit(limit);
+    stream_.expires_after(
+        to_duration(upload ? server_.settings.limits.upload_seconds : server_.settings.limits.head_seconds));
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this(), upload](boost::system::error_code error, std::size_t) {
+                       self->end_upload();
+                       if (!error) return self->ask_handler();
+                       if (error == http::error::body_limit) return self->refuse(413, self->too_big());
+                       // Out of time the stream is closed already; nobody is left to tell.
+                     });
+  }
+
+  void end_upload() {
+    if (uploading_) --server_.uploads;
+    uploading_ = false;
+  }
+
+  void ask_handler() {
+    auto request = std::make_shared<HttpRequest>();
+    request->post = parser_->get().method() == http::verb::post;
+    request->target = std::move(target_);
+    request->body = std::move(parser_->get().body());
+    stream_.expires_never();
+    net::post(server_.requests, [self = shared_from_this(), request] {
+      auto response = std::make_shared<HttpResponse>(self->server_.answer(std::move(*request)));
+      net::post(self->server_.io, [self, response] { self->send(std::move(*response)); });
+    });
+  }
+
+  template <class Head>
+  void send_page_file(const Head& head) {
+    const PageFile* file = server_.page.find(target_.path);
+    if (file == nullptr)
+      return send(error_response(404, server_.page.empty()
+                                          ? "The page is not built; run `./dev build`, or name its folder with --web."
+                                          : "There is no such file."));
+    HttpResponse response;
+    response.content_type = file->content_type;
+    page_file_ = file;
+    if (view(head[http::field::if_none_match]) == file->etag)
+      response.status = 304;
+    else
+      response.body = file->body;
+    send(std::move(response));
+  }
+
+  void refuse(int status, std::string_view sentence) {
+    // The body has not been read, so the connection cannot go on.
+    keep_open_ = keep_open_ && parser_->is_done();
+    send(error_response(status, sentence));
+  }
+
+  void send(HttpResponse response) {
+    body_ = response.body ? std::move(response.body) : std::make_shared<const std::string>();
+    message_.emplace();
+    message_->version(11);
+    message_->result(static_cast<unsigned>(response.status));
+    message_->set(http::field::content_type, response.content_type);
+    message_->set("X-Content-Type-Options", "nosniff");
+    message_->set("Referrer-Policy", "no-referrer");
+    if (page_file_ != nullptr) {
+      message_->set(http::field::etag, page_file_->etag);
+      message_->set(http::field::cache_control,
+                    page_file_->immutable ? "public, max-age=31536000, immutable" : "no-cache");
+      message_->set("Content-Security-Policy", k_content_policy);
+    } else {
+      message_->set(http::field::cache_control, "no-store");
+    }
+    page_file_ = nullptr;
+    if (!response.download_name.empty())
+      message_->set(http::field::content_disposition, "attachment; filename=\"" + response.download_name + "\"");
+    message_->keep_alive(keep_open_);
+    message_->body() = {body_->data(), body_->size()};
+    if (response.status != 304) message_->content_length(body_->size());
+    stream_.expires_after(to_duration(server_.settings.limits.upload_seconds));
+    http::async_write(stream_, *message_, [self = shared_from_this()](boost::system::error_code error, std::size_t) {
+      if (error) return;
+      self->body_.reset();
+      if (self->keep_open_ && !self->server_.stopping)
+        return self->read_head(self->server_.settings.limits.idle_seconds);
+      self->linger();
+    });
+  }
+
+  void linger() {
+    boost::system::error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    stream_.expires_after(k_linger);
+    discard(k_linger_bytes);
+  }
+
+  void discard(std::size_t left) {
+    waste_.resize(64U << 10);
+    stream_.async_read_some(net::buffer(waste_),
+                            [self = shared_from_this(), left](boost::system::error_code error, std::size_t count) {
+                              if (!error && count < left) self->discard(left - count);
+                            });
+  }
+
+  HttpServer::Impl& server_;
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_{k_head_bytes + (64U << 10)};
+  std::optional<http::request_parser<http::string_body>> parser_;
+  std::optional<http::response<http::span_body<const char>>> message_;
+  std::shared_ptr<const std::string> body_;
+  std::string waste_;
+  Target target_;
+  const PageFile* page_file_ = nullptr;
+  bool keep_open_ = false, uploading_ = false, handed_over_ = false;
+};
+
+}  // namespace
+
+HttpResponse json_response(std::string json) {
+  HttpResponse response;
+  response.body = std::make_shared<const std::string>(std::move(json));
+  return response;
+}
+
+HttpResponse error_response(int status, std::string_view sentence) {
+  const nlohmann::json json{{"error", sentence}};
+  HttpResponse response = json_response(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  response.status = status;
+  return response;
+}
+
+HttpServer::Impl::Impl(const ServerSettings& settings_, PageFiles page_) : settings(settings_), page(std::move(page_)) {
+  const std::string place = settings.listen + " port " + std::to_string(settings.port);
+  boost::system::error_code error;
+  const auto address = net::ip::make_address(settings.listen, error);
+  if (error)
+    throw Error("'" + settings.listen + "' is not an address to listen on; use one such as 127.0.0.1 or 0.0.0.0.");
+  const tcp::endpoint endpoint(address, settings.port);
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(net::socket_base::max_listen_connections, error);
+  if (error) throw Error("Cannot listen on " + place + ": " + error.message() + "; choose another with --port.");
+  port = acceptor.local_endpoint().port();
+}
+
+HttpResponse HttpServer::Impl::answer(HttpRequest request) {
+  try {
+    return handler->answer(std::move(request));
+  } catch (const Error& error) {
+    return error_response(400, error.what());
+  } catch (const std::bad_alloc&) {
+    return error_response(503, "There is not enough memory for this now.");
+  } catch (const std::exception& error) {
+    return error_response(500, std::string("Something unforeseen went wrong: ") + error.what());
+  }
+}
+
+void HttpServer::Impl::accept() {
+  acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
+    if (stopping || error == net::error::operation_aborted) return;
+    if (error) {
+      // Out of file descriptors, as a rule: trying again at once would only spin.
+      accept_pause.expires_after(std::chrono::milliseconds(100));
+      accept_pause.async_wait([this](boost::system::error_code cancelled) {
+        if (!cancelled) accept();
+      });
+      return;
+    }
+    // Beyond the limit the socket closes as it goes out of scope.
+    if (connections < settings.limits.connections) std::make_shared<Connection>(*this, std::move(socket))->start();
+    accept();
+  });
+}
+
+void HttpServer::Impl::update_demand() {
+  bool traversed = false, near = false;
+  for (const auto& [id, viewer] : viewers) {
+    traversed = traversed || viewer->wants_traversed;
+    near = near || viewer->wants_near;
+  }
+  viewer_count = static_cast<std::uint32_t>(viewers.size());
+  any_traversed = traversed;
+  any_near = near;
+}
+
+void HttpServer::Impl::forget_viewer(ViewerId viewer) {
+  viewers.erase(viewer);
+  update_demand();
+  listener->viewer_left(viewer);
+}
+
+void HttpServer::Impl::on_io(std::function<void()> work) {
+  net::dispatch(io, std::move(work));
+}
+
+void HttpServer::Impl::deliver() {
+  std::shared_ptr<const FrameSet> frame;
+  std::map<std::uint32_t, std::shared_ptr<const std::string>> near;
+  {
+    const std::scoped_lock lock(published_mutex);
+    frame = std::move(published);
+    near = std::move(published_near);
+    published.reset();
+    published_near.clear();
+    delivery_due = false;
+  }
+  // A viewer that cannot take it may leave while we go through them.
+  const auto now = viewers;
+  for (const auto& [id, viewer] : now) {
+    if (frame) viewer->offer(frame);
+    for (const auto& [part, message] : near) viewer->offer_near(part, message);
+  }
+}
+
+HttpServer::HttpServer(const ServerSettings& settings, PageFiles page)
+    : impl_(std::make_unique<Impl>(settings, std::move(page))) {
+}
+
+HttpServer::~HttpServer() {
+  stop();
+}
+
+std::uint16_t HttpServer::port() const noexcept {
+  return impl_->port;
+}
+
+void HttpServer::set_token(std::string token) {
+  impl_->settings.token = std::move(token);
+}
+
+std::string HttpServer::address() const {
+  const std::string& listen = impl_->settings.listen;
+  // Any address: this machine can use loopback; others must put its own address there.
+  const std::string host = listen == "0.0.0.0" || listen == "::" ? "127.0.0.1" : listen;
+  const bool v6 = host.find(':') != std::string::npos;
+  return "http://" + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port()) + "/?token=" + impl_->settings.token;
+}
+
+void HttpServer::start(RequestHandler& handler, FeedListener& listener) {
+  if (impl_->settings.token.size() < 32) throw Error("The server was given no token of 32 characters or more.");
+  impl_->handler = &handler;
+  impl_->listener = &listener;
+  impl_->accept();
+  impl_->io_thread = std::thread([this] { impl_->io.run(); });
+  impl_->request_thread = std::thread([this] { impl_->requests.run(); });
+}
+
+void HttpServer::stop() {
+  if (!impl_->io_thread.joinable()) return;
+  // A request being answered is finished first, so that nothing calls the handler after this.
+  impl_->request_guard.reset();
+  impl_->requests.stop();
+  impl_->request_thread.join();
+  net::post(impl_->io, [this] {
+    impl_->stopping = true;
+    boost::system::error_code ignored;
+    impl_->acceptor.close(ignored);
+    const auto now = impl_->viewers;
+    for (const auto& [id, viewer] : now) viewer->close(FeedClose::going_away, "The server is shutting down.");
+  });
+  impl_->io_guard.reset();
+  // Enough for the farewells; a peer that does not answer them is not waited for.
+  const auto farewell_end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  while (!impl_->io.stopped() && std::chrono::steady_clock::now() < farewell_end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  impl_->io.stop();
+  impl_->io_thread.join();
+}
+
+void HttpServer::send_text(ViewerId viewer, std::string text) {
+  impl_->on_io([impl = impl_.get(), viewer, shared = std::make_shared<const std::string>(std::move(text))] {
+    const auto found = impl->viewers.find(viewer);
+    // A copy: the viewer may remove itself.
+    if (found != impl->viewers.end()) std::shared_ptr<Viewer>(found->second)->send_text(shared);
+  });
+}
+
+void HttpServer::broadcast_text(std::string text) {
+  impl_->on_io([impl = impl_.get(), shared = std::make_shared<const std::string>(std::move(text))] {
+    const auto now = impl->viewers;
+    for (const auto& [id, viewer] : now) viewer->send_text(shared);
+  });
+}
+
+void HttpServer::publish(std::shared_ptr<const FrameSet> frame) {
+  bool due = false;
+  {
+    const std::scoped_lock lock(impl_->published_mutex);
+    impl_->published = std::move(frame);
+    std::swap(due, impl_->delivery_due);
+    impl_->delivery_due = true;
+  }
+  if (!due) net::post(impl_->io, [impl = impl_.get()] { impl->deliver(); });
+}
+
+void HttpServer::publish_near(std::uint32_t part, std::shared_ptr<const std::string> message) {
+  bool due = false;
+  {
+    const std::scoped_lock lock(impl_->published_mutex);
+    impl_->published_near[part] = std::move(message);
+    std::swap(due, impl_->delivery_due);
+    impl_->delivery_due = true;
+  }
+  if (!due) net::post(impl_->io, [impl = impl_.get()] { impl->deliver(); });
+}
+
+FeedDemand HttpServer::demand() const noexcept {
+  return {impl_->viewer_count.load(), impl_->any_traversed.load(), impl_->any_near.load()};
+}
+
+}  // namespace cotouch

@@ -1,0 +1,98 @@
+// The server: HTTP and WebSocket on one port, one I/O thread, one thread for requests that take a while.
+//
+// Everything a stranger can make grow is bounded (ServerLimits), everything a stranger can make last has a deadline,
+// and nothing here is ever waited for by the touch thread.
+#pragma once
+
+#include <cotouch/serve/feed.h>
+#include <cotouch/serve/page_files.h>
+#include <cotouch/serve/target.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cotouch {
+
+struct HttpRequest {
+  bool post = false;
+  Target target;
+  std::string body;
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::shared_ptr<const std::string> body;
+  std::string download_name;  // not empty: the browser saves it under this name
+};
+
+HttpResponse json_response(std::string json);
+// {"error": sentence}
+HttpResponse error_response(int status, std::string_view sentence);
+
+// Answers requests under /api/. Called from the request thread, one at a time; may take its time. What it throws
+// becomes 400 (Error) or 500.
+class RequestHandler {
+ public:
+  virtual ~RequestHandler() = default;
+  virtual HttpResponse answer(HttpRequest request) = 0;
+};
+
+struct ServerLimits {
+  std::uint32_t connections = 256;
+  std::uint32_t viewers = 64;
+  std::uint32_t uploads = 2;  // bodies being received at once
+  std::uint64_t upload_bytes = 256U << 20;
+  std::uint32_t messages_per_second = 500;
+  double head_seconds = 10;     // for the head of a request
+  double idle_seconds = 30;     // between requests
+  double upload_seconds = 120;  // for a body, and for sending an answer
+  double ping_seconds = 5;
+  double silent_seconds = 20;  // a viewer that says or takes nothing for so long is dropped
+  int viewer_send_buffer =
+      256 << 10;  // bytes the kernel may hold for a viewer: what is there cannot be replaced by newer
+};
+
+struct ServerSettings {
+  std::string listen = "127.0.0.1";
+  std::uint16_t port = 0;          // 0: any free one
+  std::string token;               // needed by /api/ and /feed
+  std::vector<std::string> names;  // further host names the server answers to
+  ServerLimits limits;
+};
+
+class HttpServer final : public Feed {
+ public:
+  // Opens the port. Throws Error where it cannot.
+  explicit HttpServer(const ServerSettings& settings, PageFiles page = {});
+  ~HttpServer() override;
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // The port that was opened, so that a token can be chosen for it before anything is served.
+  std::uint16_t port() const noexcept;
+  void set_token(std::string token);  // before start
+  // http://HOST:PORT/?token=TOKEN
+  std::string address() const;
+
+  // Both must outlive the server, or stop() must have returned before they go.
+  void start(RequestHandler& handler, FeedListener& listener);
+  // Tells the viewers, closes everything and joins the threads.
+  void stop();
+
+  void send_text(ViewerId viewer, std::string text) override;
+  void broadcast_text(std::string text) override;
+  void publish(std::shared_ptr<const FrameSet> frame) override;
+  void publish_near(std::uint32_t part, std::shared_ptr<const std::string> message) override;
+  FeedDemand demand() const noexcept override;
+
+  struct Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cotouch

@@ -1,0 +1,89 @@
+// The server's inside, shared by http_server.cpp and feed.cpp. Nobody else includes this: Boost is heavy.
+#pragma once
+
+#include <cotouch/serve/http_server.h>
+
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace cotouch {
+
+namespace net = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using tcp = boost::asio::ip::tcp;
+
+inline std::chrono::nanoseconds to_duration(double seconds) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+// A connection that became a feed. Lives on the I/O thread.
+class Viewer {
+ public:
+  virtual ~Viewer() = default;
+  virtual void send_text(const std::shared_ptr<const std::string>& text) = 0;
+  virtual void offer(const std::shared_ptr<const FrameSet>& frame) = 0;
+  virtual void offer_near(std::uint32_t part, const std::shared_ptr<const std::string>& message) = 0;
+  virtual void close(FeedClose code, std::string_view reason) = 0;
+  bool wants_traversed = false, wants_near = false;
+};
+
+struct HttpServer::Impl {
+  explicit Impl(const ServerSettings& settings_, PageFiles page_);
+
+  void accept();
+  HttpResponse answer(HttpRequest request);
+  void update_demand();
+  void forget_viewer(ViewerId viewer);
+  // Runs `work` on the I/O thread.
+  void on_io(std::function<void()> work);
+  void deliver();
+
+  ServerSettings settings;
+  PageFiles page;
+  RequestHandler* handler = nullptr;
+  FeedListener* listener = nullptr;
+
+  net::io_context io{1};
+  net::io_context requests{1};
+  tcp::acceptor acceptor{io};
+  net::steady_timer accept_pause{io};
+  std::uint16_t port = 0;
+  std::thread io_thread, request_thread;
+  net::executor_work_guard<net::io_context::executor_type> io_guard{io.get_executor()};
+  net::executor_work_guard<net::io_context::executor_type> request_guard{requests.get_executor()};
+
+  // The I/O thread's.
+  std::uint32_t connections = 0;
+  std::uint32_t uploads = 0;
+  ViewerId last_viewer = 0;
+  std::map<ViewerId, std::shared_ptr<Viewer>> viewers;
+  bool stopping = false;
+
+  std::atomic<std::uint32_t> viewer_count{0};
+  std::atomic<bool> any_traversed{false}, any_near{false};
+
+  // What was published and not yet picked up by the I/O thread: only the newest.
+  std::mutex published_mutex;
+  std::shared_ptr<const FrameSet> published;
+  std::map<std::uint32_t, std::shared_ptr<const std::string>> published_near;
+  bool delivery_due = false;
+};
+
+// Takes over a connection whose upgrade request has been read and found in order.
+void start_viewer(HttpServer::Impl& server, beast::tcp_stream&& stream, http::request<http::string_body>&& request);
+
+}  // namespace cotouch

@@ -1,0 +1,29 @@
+// The target of a request ("/api/upload?name=a%20b.stl"), taken apart.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cotouch {
+
+struct Target {
+  std::string path;  // decoded; never used as a file's path
+  std::vector<std::pair<std::string, std::string>> query;
+
+  // The first member of that name, empty where there is none.
+  std::string_view value(std::string_view name) const;
+};
+
+// Nothing where the target does not start with '/', has a broken %-code, or hides a control character.
+std::optional<Target> parse_target(std::string_view target);
+
+// `[A-Za-z0-9_-]{1,64}`: what ids and names of scenes and recordings are made of.
+bool is_identifier(std::string_view text);
+
+// A label from a stranger's file name: its last component, printable, at most 64 characters, valid UTF-8.
+std::string clean_label(std::string_view name);
+
+}  // namespace cotouch
