@@ -1,0 +1,64 @@
+// Long work in the background, one piece after another: opening scenes, preparing dropped parts.
+#pragma once
+
+#include <cotouch/base/progress.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace cotouch {
+
+enum class JobState { running, done, failed, cancelled };
+
+struct JobStatus {
+  std::uint32_t id = 0;
+  std::string name, stage;
+  double progress = 0;  // 0..1 over all
+  JobState state = JobState::running;
+  std::string reason;  // a sentence, where it failed
+};
+
+class JobQueue {
+ public:
+  using Work = std::function<void(Progress&)>;
+  using Report = std::function<void(const JobStatus&)>;
+
+  // `report` is called from the job's thread and from cancel(): when a job starts to wait, at most ten times a second
+  // while it goes on, and when it ends.
+  explicit JobQueue(Report report, std::size_t max_waiting = 8);
+  // Cancels everything and waits for the job that runs.
+  ~JobQueue();
+  JobQueue(const JobQueue&) = delete;
+  JobQueue& operator=(const JobQueue&) = delete;
+
+  // Nothing where too many wait already.
+  std::optional<std::uint32_t> add(std::string name, Work work);
+  // False where there is no such unfinished job.
+  bool cancel(std::uint32_t id);
+  std::vector<JobStatus> unfinished() const;
+
+ private:
+  struct Job;
+  class JobProgress;
+  void run(const std::stop_token& stop);
+  void perform(Job& job);
+
+  Report report_;
+  std::size_t max_waiting_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::deque<std::shared_ptr<Job>> waiting_;
+  std::shared_ptr<Job> current_;
+  std::uint32_t last_id_ = 0;
+  std::jthread thread_;
+};
+
+}  // namespace cotouch
