@@ -52,11 +52,12 @@ class Session final : public Viewer, public std::enable_shared_from_this<Session
     if (texts_.size() >= k_max_texts)
       return close(FeedClose::too_slow, "Too many messages were waiting for this page.");
     texts_.push_back(text);
+    greeted_ = true;
     pump();
   }
 
   void offer(const std::shared_ptr<const FrameSet>& frame) override {
-    if (closing_) return;
+    if (closing_ || !greeted_) return;
     const Clock::time_point now = Clock::now();
     // Half a tick of grace, so that a rate which divides the server's is met exactly.
     if (now - last_offer_ + std::chrono::milliseconds(5) < frame_interval_) return;
@@ -67,7 +68,7 @@ class Session final : public Viewer, public std::enable_shared_from_this<Session
   }
 
   void offer_near(std::uint32_t part, const std::shared_ptr<const std::string>& message) override {
-    if (closing_ || !wants_near) return;
+    if (closing_ || !greeted_ || !wants_near) return;
     near_[part] = message;
     pump();
   }
@@ -248,6 +249,7 @@ class Session final : public Viewer, public std::enable_shared_from_this<Session
   http::request<http::string_body> request_;
   beast::flat_buffer buffer_;
   bool joined_ = false, closing_ = false, writing_ = false, pinging_ = false;
+  bool greeted_ = false;  // the first message is a text; frames follow it
 
   std::deque<std::shared_ptr<const std::string>> texts_;
   std::shared_ptr<const FrameSet> state_;

@@ -115,14 +115,18 @@ ScenePart make_scene_part(std::shared_ptr<const Part> part, std::size_t max_tria
   return out;
 }
 
+std::string scene_title(std::string_view name) {
+  std::string title(name);
+  std::replace(title.begin(), title.end(), '-', ' ');
+  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  return title;
+}
+
 LoadedScene load_builtin_scene(std::string_view name, Progress& progress) {
   const SceneDescription description = builtin_scene(name);
   LoadedScene scene;
   scene.name = description.name;
-  scene.title = description.name;
-  std::replace(scene.title.begin(), scene.title.end(), '-', ' ');
-  if (!scene.title.empty() && scene.title[0] >= 'a' && scene.title[0] <= 'z')
-    scene.title[0] = static_cast<char>(scene.title[0] - 'a' + 'A');
+  scene.title = scene_title(description.name);
   scene.summary = description.summary;
   scene.moving = description.moving;
   scene.hand = description.hand;

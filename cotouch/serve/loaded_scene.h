@@ -51,6 +51,9 @@ struct LoadedScene {
 // Wraps a part for a scene, with a picture of at most `max_triangles`.
 ScenePart make_scene_part(std::shared_ptr<const Part> part, std::size_t max_triangles = 200'000);
 
+// A name as a heading: "ball-socket" becomes "Ball socket".
+std::string scene_title(std::string_view name);
+
 // Prepares a built-in scene, through the cache. Throws Error naming the scenes there are.
 LoadedScene load_builtin_scene(std::string_view name, Progress& progress);
 

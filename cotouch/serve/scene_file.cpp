@@ -157,7 +157,7 @@ class SceneReader {
   std::string where_;
 };
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -201,19 +201,19 @@ std::string format_scene_file(const SceneFile& scene) {
   const auto line = [&](const char* key, const std::string& value) {
     out.append(key).append(" = ").append(value) += '\n';
   };
-  line("name", quoted(scene.name));
-  line("title", quoted(scene.title));
-  line("summary", quoted(scene.summary));
+  line("name", in_quotes(scene.name));
+  line("title", in_quotes(scene.title));
+  line("summary", in_quotes(scene.summary));
   line("contact_stiffness", plain(scene.contact_stiffness));
   line("max_force", plain(scene.max_force));
   line("moving", scene.moving == Moving::shell ? "\"shell\"" : "\"field\"");
   for (const SceneFilePart& part : scene.parts) {
     out += "\n[[part]]\n";
-    line("name", quoted(part.name));
-    if (!part.asset.empty()) line("asset", quoted(part.asset.generic_string()));
+    line("name", in_quotes(part.name));
+    if (!part.asset.empty()) line("asset", in_quotes(part.asset.generic_string()));
     if (!part.mesh.empty()) {
-      line("mesh", quoted(part.mesh.generic_string()));
-      if (!part.unit.empty()) line("unit", quoted(part.unit));
+      line("mesh", in_quotes(part.mesh.generic_string()));
+      if (!part.unit.empty()) line("unit", in_quotes(part.unit));
       line("resolution", std::to_string(part.settings.field.resolution));
       line("points", std::to_string(part.settings.shell.points));
     }
@@ -222,7 +222,7 @@ std::string format_scene_file(const SceneFile& scene) {
     const Quat& q = part.pose.rotation;
     line("position", "[" + plain(p.x) + ", " + plain(p.y) + ", " + plain(p.z) + "]");
     line("rotation", "[" + plain(q.w) + ", " + plain(q.x) + ", " + plain(q.y) + ", " + plain(q.z) + "]");
-    if (!part.color.empty()) line("color", quoted(part.color));
+    if (!part.color.empty()) line("color", in_quotes(part.color));
   }
   return out;
 }

@@ -36,7 +36,8 @@ std::unique_ptr<ContactGroup> make_contacts(const LoadedScene& scene, const Feel
 HeldObjectSettings object_settings(const LoadedScene& scene, const FeelSettings& feel) {
   HeldObjectSettings settings;
   settings.coupling = scene.coupling;
-  settings.coupling.max_force = feel.max_force;
+  // The object must follow the hand even where the user wants to feel nothing; the limiter takes care of that.
+  settings.coupling.max_force = std::max(feel.max_force, 0.5);
   settings.moving = scene.moving;
   // A step well below a cell of the usual field keeps thin walls from being passed between two cycles.
   settings.max_linear_step = std::min(settings.max_linear_step, 0.004 * scene.size());
@@ -53,6 +54,7 @@ TouchSession::TouchSession(std::shared_ptr<const LoadedScene> scene, const FeelS
                            const Pose& start)
     : scene_(std::move(scene)),
       feel_(feel),
+      start_(start),
       contacts_(make_contacts(*scene_, feel)),
       object_(*contacts_, object_settings(*scene_, feel), start),
       loop_(device, object_, {.limits = limit_settings(feel), .wait_for_device = true}) {

@@ -34,13 +34,14 @@ class TouchSession {
                const Pose& start);
 
   TouchLoop& loop() { return loop_; }
-  const HeldObject& object() const { return object_; }  // while the loop stands still
+  const Pose& start() const { return start_; }  // of the object
   // Of what the loop will do, before it is started.
   Recording begin_recording() const;
 
  private:
   std::shared_ptr<const LoadedScene> scene_;
   FeelSettings feel_;
+  Pose start_;
   std::unique_ptr<ContactGroup> contacts_;
   HeldObject object_;
   TouchLoop loop_;

@@ -11,6 +11,9 @@ namespace cotouch {
 // Buckets of 1 us up to 4 ms; longer times share the last one, and the longest is kept exactly.
 class CycleHistogram {
  public:
+  static constexpr std::size_t k_bucket_ns = 1000;
+  static constexpr std::size_t k_buckets = 4001;
+
   void add(std::int64_t nanoseconds) noexcept {
     const std::size_t bucket = nanoseconds < 0 ? 0 : static_cast<std::size_t>(nanoseconds) / k_bucket_ns;
     auto& slot = buckets_[bucket < k_buckets ? bucket : k_buckets - 1];
@@ -34,11 +37,13 @@ class CycleHistogram {
     }
     return longest();
   }
+  // For readers who want the times since their last look.
+  std::uint64_t in_bucket(std::size_t bucket) const noexcept {
+    return buckets_[bucket].load(std::memory_order_relaxed);
+  }
   double longest() const noexcept { return static_cast<double>(max_ns_.load(std::memory_order_relaxed)) * 1e-9; }
 
  private:
-  static constexpr std::size_t k_bucket_ns = 1000;
-  static constexpr std::size_t k_buckets = 4001;
   std::array<std::atomic<std::uint64_t>, k_buckets> buckets_{};
   std::atomic<std::int64_t> max_ns_{0};
 };

@@ -1,0 +1,105 @@
+#include <cotouch/serve/scene_library.h>
+
+#include <cotouch/base/error.h>
+#include <cotouch/serve/scene_file.h>
+#include <cotouch/serve/target.h>
+#include <cotouch/world/scene.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace cotouch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t k_most_saved = 200;
+constexpr std::size_t k_largest_scene_file = 1U << 20;
+
+}  // namespace
+
+bool FolderLibrary::is_builtin(const std::string& name) const {
+  const std::vector<std::string> names = builtin_scene_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<SceneEntry> FolderLibrary::list() {
+  const std::scoped_lock lock(mutex_);
+  if (builtin_.empty())
+    for (const std::string& name : builtin_scene_names()) {
+      const SceneDescription scene = builtin_scene(name);
+      builtin_.push_back({name, scene_title(name), scene.summary, false, static_cast<bool>(draw_)});
+    }
+  std::vector<SceneEntry> entries = builtin_;
+  std::vector<SceneEntry> saved;
+  std::error_code error;
+  for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!is_identifier(name) || is_builtin(name) || saved.size() >= k_most_saved) continue;
+    std::ifstream in(scene_file(name), std::ios::binary);
+    std::string text(k_largest_scene_file, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    if (text.empty()) continue;
+    try {
+      const SceneFile scene = parse_scene_file(text, name);
+      const bool pictured = fs::exists(folder_ / name / "thumbnail.png", error);
+      saved.push_back({name, scene.title.empty() ? name : scene.title, scene.summary, true, pictured});
+    } catch (const Error&) {
+      // Not a scene any more: opening it by name says why.
+    }
+  }
+  std::sort(saved.begin(), saved.end(), [](const SceneEntry& a, const SceneEntry& b) { return a.name < b.name; });
+  entries.insert(entries.end(), saved.begin(), saved.end());
+  return entries;
+}
+
+LoadedScene FolderLibrary::load(const std::string& name, Progress& progress) {
+  std::error_code error;
+  if (!is_identifier(name) || is_builtin(name) || !fs::exists(scene_file(name), error))
+    return load_builtin_scene(name, progress);
+  LoadedScene scene = load_scene_file(scene_file(name), progress);
+  scene.name = name;
+  return scene;
+}
+
+std::string FolderLibrary::thumbnail(const std::string& name) {
+  if (!is_identifier(name)) return {};
+  if (!is_builtin(name)) {
+    std::ifstream in(folder_ / name / "thumbnail.png", std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  const std::scoped_lock lock(mutex_);
+  std::string& picture = thumbnails_[name];
+  if (picture.empty() && draw_) {
+    const SceneDescription scene = builtin_scene(name);
+    const bool shell_moves = scene.moving == Moving::shell;
+    const Pose held = scene.hand.empty() ? Pose{} : scene.hand.front();
+    picture = draw_({{&scene.shell_mesh, shell_moves ? held : scene.static_pose, shell_moves},
+                     {&scene.field_mesh, shell_moves ? scene.static_pose : held, !shell_moves}});
+  }
+  return picture;
+}
+
+fs::path FolderLibrary::save(const LoadedScene& scene, const std::string& name) {
+  if (!is_identifier(name)) throw Error("A scene's name is made of letters, digits, - and _, at most 64 of them.");
+  if (is_builtin(name)) throw Error("'" + name + "' is the name of a built-in scene; choose another.");
+  std::error_code error;
+  if (!fs::exists(scene_file(name), error)) {
+    const auto count = std::distance(fs::directory_iterator(folder_, error), fs::directory_iterator());
+    if (!error && static_cast<std::size_t>(count) >= k_most_saved)
+      throw Error("There are already " + std::to_string(k_most_saved) + " saved scenes; delete some of them first.");
+  }
+  const fs::path file = save_scene(scene, name, folder_ / name);
+  if (draw_) {
+    std::vector<Placed> placed;
+    for (const ScenePart& part : scene.parts) placed.push_back({part.picture.get(), part.pose, part.moving});
+    std::ofstream out(folder_ / name / "thumbnail.png", std::ios::binary);
+    const std::string picture = draw_(placed);
+    out.write(picture.data(), static_cast<std::streamsize>(picture.size()));
+  }
+  return file;
+}
+
+}  // namespace cotouch
