@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace cotouch {
 
@@ -40,6 +41,25 @@ struct FeelCommand {
 };
 void run_feel(const FeelCommand& command);
 void run_scenes();
+
+// The viewer: a page in the browser, served from here.
+struct PlayCommand {
+  std::string scene;  // a scene's name or a scene file; empty: the first built-in one
+  std::string listen = "127.0.0.1";
+  int port = -1;  // -1: the usual one, or any where that is taken
+  std::vector<std::string> hosts;
+  std::filesystem::path web;  // folder of the built page; empty: where it usually is
+  bool open = false;          // in the browser
+};
+void run_play(const PlayCommand& command);
+
+// Feels a recording again and compares every force.
+struct ReplayCommand {
+  std::filesystem::path recording;
+  std::filesystem::path csv, svg;  // empty: none
+  bool json = false;
+};
+void run_replay(const ReplayCommand& command);
 
 struct ExperimentCommand {
   std::string name;

@@ -59,6 +59,29 @@ void declare_feel(CLI::App& app, FeelCommand& command) {
   app.add_subcommand("scenes", "List the built-in scenes")->callback(run_scenes);
 }
 
+void declare_play(CLI::App& app, PlayCommand& command) {
+  CLI::App* sub = app.add_subcommand("play", "See, grab and feel a scene in the browser");
+  sub->add_option("scene", command.scene, "a scene's name or a scene file (scene.toml); without it, the first one");
+  sub->add_option("--listen", command.listen, "address to listen on; 0.0.0.0 lets other machines in")
+      ->capture_default_str();
+  sub->add_option("--port", command.port, "port to listen on; 0 takes any that is free")->check(CLI::Range(0, 65535));
+  sub->add_option("--host", command.hosts, "a further name under which pages may reach this server");
+  sub->add_option("--web", command.web, "folder of the built page");
+  sub->add_flag("--open", command.open, "open the address in the browser");
+  sub->footer("Example: cotouch play my-parts/scene.toml");
+  sub->callback([&] { run_play(command); });
+}
+
+void declare_replay(CLI::App& app, ReplayCommand& command) {
+  CLI::App* sub = app.add_subcommand("replay", "Feel a recording again and compare every force, bit for bit");
+  sub->add_option("recording", command.recording, "a file made by the page's record button (*.cotrec)")->required();
+  sub->add_option("--csv", command.csv, "write what was felt as a table");
+  sub->add_option("--svg", command.svg, "draw path, clearance and force over time");
+  sub->add_flag("--json", command.json, "print as JSON");
+  sub->footer("Example: cotouch replay 2026-01-31-101500.cotrec --svg felt.svg");
+  sub->callback([&] { run_replay(command); });
+}
+
 void declare_experiment(CLI::App& app, ExperimentCommand& command) {
   CLI::App* sub = app.add_subcommand("experiment", "Repeat a table or figure of the papers beside our own figures");
   sub->add_option("name", command.name, "which one; without a name, lists them");
@@ -86,10 +109,14 @@ int run(int argc, char** argv) {
   PrepareCommand prepare;
   InspectCommand inspect;
   FeelCommand feel;
+  PlayCommand play;
+  ReplayCommand replay;
   ExperimentCommand experiment;
   declare_prepare(app, prepare);
   declare_inspect(app, inspect);
   declare_feel(app, feel);
+  declare_play(app, play);
+  declare_replay(app, replay);
   declare_experiment(app, experiment);
   std::filesystem::path pictures;
   declare_docs_pictures(app, pictures);

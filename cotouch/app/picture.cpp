@@ -178,7 +178,7 @@ Color level_color(std::uint32_t level) {
   return k_colors[level % k_colors.size()];
 }
 
-void write_png(const Image& image, const std::filesystem::path& path) {
+std::string encode_png(const Image& image) {
   png_image png{};
   png.version = PNG_IMAGE_VERSION;
   png.width = static_cast<png_uint_32>(image.width);
@@ -195,9 +195,13 @@ void write_png(const Image& image, const std::filesystem::path& path) {
   }
   const std::string why = png.message;
   png_image_free(&png);
-  if (!ok) throw Error("Cannot make a picture for " + path.string() + ": " + why + ".");
+  if (!ok) throw Error("Cannot make a picture: " + why + ".");
   bytes.resize(size);
-  write_file(path, bytes);
+  return bytes;
+}
+
+void write_png(const Image& image, const std::filesystem::path& path) {
+  write_file(path, encode_png(image));
 }
 
 }  // namespace cotouch

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace cotouch {
@@ -76,6 +77,7 @@ Color diverging_color(double value);
 // Distinct colours for small numbers (tree levels).
 Color level_color(std::uint32_t level);
 
+std::string encode_png(const Image& image);
 void write_png(const Image& image, const std::filesystem::path& path);
 
 }  // namespace cotouch

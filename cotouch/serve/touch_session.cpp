@@ -17,7 +17,7 @@ const ScenePart& held_part(const LoadedScene& scene) {
 
 }  // namespace
 
-std::unique_ptr<ContactGroup> make_contacts(const LoadedScene& scene, const FeelSettings& feel) {
+std::unique_ptr<ContactGroup> make_contacts(const LoadedScene& scene, const FeelSettings& feel, bool placed) {
   const ScenePart& held = held_part(scene);
   auto group = std::make_unique<ContactGroup>();
   const bool shell_moves = scene.moving == Moving::shell;
@@ -28,7 +28,7 @@ std::unique_ptr<ContactGroup> make_contacts(const LoadedScene& scene, const Feel
     if (part.moving) continue;
     const Shell& shell = shell_moves ? held.part->shell : part.part->shell;
     const Field& field = shell_moves ? part.part->field : held.part->field;
-    group->add(std::make_unique<NestedContact>(shell, field, settings, budget), part.pose);
+    group->add(std::make_unique<NestedContact>(shell, field, settings, budget), placed ? part.pose : Pose{});
   }
   return group;
 }
@@ -100,7 +100,8 @@ RecordedScene parse_recorded_scene(const std::string& text) {
 }
 
 ReplayResult replay(const Recording& recording, const LoadedScene& scene, const FeelSettings& feel) {
-  const std::unique_ptr<ContactGroup> contacts = make_contacts(scene, feel);
+  // `cotouch feel` gives the resting body's pose to the held object instead of placing it in a group.
+  const std::unique_ptr<ContactGroup> contacts = make_contacts(scene, feel, recording.other == Pose{});
   HeldObject object(*contacts, recording.object, recording.start, recording.other);
   RecordedDevice device(recording.samples);
   TouchLoopSettings settings;

@@ -20,8 +20,8 @@ struct FeelSettings {
   std::uint32_t warm_nodes = 0;     // the budget in nodes for each pair of parts; 0: no limit
 };
 
-// The moving part against every resting one.
-std::unique_ptr<ContactGroup> make_contacts(const LoadedScene& scene, const FeelSettings& feel);
+// The moving part against every resting one, at its place in the scene or (`placed` false) at the scene's origin.
+std::unique_ptr<ContactGroup> make_contacts(const LoadedScene& scene, const FeelSettings& feel, bool placed = true);
 
 // How the held object behaves in a scene of this size.
 HeldObjectSettings object_settings(const LoadedScene& scene, const FeelSettings& feel);

@@ -1,0 +1,99 @@
+#include <cotouch/app/command.h>
+#include <cotouch/app/progress_bar.h>
+#include <cotouch/app/viewer_pictures.h>
+#include <cotouch/app/web_folder.h>
+#include <cotouch/base/error.h>
+#include <cotouch/serve/access.h>
+#include <cotouch/serve/scene_file.h>
+#include <cotouch/serve/studio.h>
+#include <cotouch/world/scene.h>
+
+#include <fmt/format.h>
+#include <spawn.h>
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+extern char** environ;
+
+namespace cotouch {
+namespace {
+
+constexpr std::uint16_t k_usual_port = 7117;
+
+std::unique_ptr<HttpServer> open_server(const PlayCommand& command, PageFiles page) {
+  ServerSettings settings;
+  settings.listen = command.listen;
+  settings.names = command.hosts;
+  settings.port = command.port >= 0 ? static_cast<std::uint16_t>(command.port) : k_usual_port;
+  if (command.port >= 0) return std::make_unique<HttpServer>(settings, std::move(page));
+  try {
+    return std::make_unique<HttpServer>(settings, page);
+  } catch (const Error&) {
+    settings.port = 0;  // another cotouch has the usual one
+    return std::make_unique<HttpServer>(settings, std::move(page));
+  }
+}
+
+LoadedScene load_scene(const std::string& wanted, FolderLibrary& library) {
+  ProgressBar bar;
+  LoadedScene scene;
+  if (wanted.ends_with(".toml"))
+    scene = load_scene_file(wanted, bar);
+  else
+    scene = library.load(wanted.empty() ? builtin_scene_names().front() : wanted, bar);
+  bar.clear();
+  return scene;
+}
+
+void open_in_browser(const std::string& address) {
+  std::string program = "xdg-open", argument = address;
+  char* arguments[] = {program.data(), argument.data(), nullptr};
+  pid_t child = 0;
+  if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, environ) != 0)
+    fmt::print(stderr, "Cannot open a browser by itself (xdg-open is missing); open the address below.\n");
+}
+
+}  // namespace
+
+void run_play(const PlayCommand& command) {
+  catch_interrupts();
+  const std::filesystem::path web = web_folder(command.web);
+  PageFiles page;
+  if (web.empty())
+    fmt::print(
+        stderr,
+        "The page is not built, so there is nothing to look at; run `./dev demo`, or name its folder with --web.\n");
+  else
+    page = PageFiles(web);
+  const std::filesystem::path state = state_folder();
+  FolderLibrary library(state / "scenes", draw_thumbnail);
+  LoadedScene scene = load_scene(command.scene, library);
+
+  std::string no_spacemouse;
+  StudioSettings settings;
+  settings.version = "cotouch " + version();
+  settings.recordings = state / "recordings";
+  settings.draw_summary = [](const RecordingSummary& summary) { return to_svg(plot_summary(summary)); };
+  Studio studio(settings, library, SpaceMouse::open(no_spacemouse));
+  const std::unique_ptr<HttpServer> server = open_server(command, std::move(page));
+  server->set_token(kept_token(state, server->port()));
+  fmt::print("{}: {}\n", scene.title, scene.summary);
+  if (!no_spacemouse.empty()) fmt::print("{}\n", no_spacemouse);
+  studio.open_scene(std::move(scene));
+  studio.start(*server);
+  server->start(studio, studio);
+  if (command.listen != "127.0.0.1" && command.listen != "::1" && command.listen != "localhost")
+    fmt::print("Other machines can reach this; whoever has the address can move things and upload files.\n");
+  if (command.open) open_in_browser(server->address());
+  fmt::print("Ctrl-C stops. Open:\n{}\n", server->address());
+  std::fflush(stdout);
+
+  while (!interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  server->stop();
+  studio.stop();
+  fmt::print("\nStopped.\n");
+}
+
+}  // namespace cotouch
