@@ -1,0 +1,189 @@
+#include <cotouch/app/viewer_crowd.h>
+#include <cotouch/base/error.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/websocket/stream.hpp>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+
+namespace cotouch {
+namespace {
+
+namespace net = boost::asio;
+namespace beast = boost::beast;
+namespace websocket = boost::beast::websocket;
+using tcp = net::ip::tcp;
+
+struct Order {
+  std::uint32_t viewers = 0;
+  std::uint16_t port = 0;
+  char token[65] = {};
+};
+
+template <class T>
+bool write_all(int fd, const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return ::write(fd, &value, sizeof value) == static_cast<ssize_t>(sizeof value);
+}
+template <class T>
+bool read_all(int fd, T& value) {
+  char* at = reinterpret_cast<char*>(&value);
+  for (std::size_t left = sizeof value; left > 0;) {
+    const ssize_t got = ::read(fd, at, left);
+    if (got <= 0) return false;
+    at += got;
+    left -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+class CrowdMember : public std::enable_shared_from_this<CrowdMember> {
+ public:
+  explicit CrowdMember(net::io_context& io) : socket_(io) {}
+
+  bool connect(const Order& order) {
+    try {
+      socket_.next_layer().connect({net::ip::address_v4::loopback(), order.port});
+      const std::string host = "127.0.0.1:" + std::to_string(order.port);
+      socket_.handshake(host, std::string("/feed?token=") + order.token);
+      socket_.write(net::buffer(std::string(R"({"type":"view","traversed":true,"near":true,"fps":60})")));
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+  void listen() {
+    socket_.async_read(buffer_, [self = shared_from_this()](boost::system::error_code error, std::size_t bytes) {
+      if (error) {
+        self->lost = true;
+        return;
+      }
+      const auto* data = static_cast<const unsigned char*>(self->buffer_.data().data());
+      if (self->socket_.got_binary() && bytes > 4 && data[3] == 1) {
+        ++self->frames;
+        self->bytes += bytes;
+      }
+      self->buffer_.consume(self->buffer_.size());
+      self->listen();
+    });
+  }
+  void close() {
+    boost::system::error_code ignored;
+    socket_.next_layer().close(ignored);
+  }
+
+  std::uint64_t frames = 0, bytes = 0;
+  bool lost = false;
+
+ private:
+  websocket::stream<tcp::socket> socket_;
+  beast::flat_buffer buffer_;
+};
+
+void run_for(net::io_context& io, double seconds) {
+  io.restart();
+  io.run_for(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
+}
+
+// The child's whole life: orders come in, counts go out, until the pipe closes.
+void serve_orders(int in, int out) {
+  for (Order order; read_all(in, order);) {
+    net::io_context io(1);
+    std::vector<std::shared_ptr<CrowdMember>> members;
+    std::uint32_t failed = 0;
+    for (std::uint32_t i = 0; i < order.viewers; ++i) {
+      auto member = std::make_shared<CrowdMember>(io);
+      if (member->connect(order)) {
+        member->listen();
+        members.push_back(std::move(member));
+      } else {
+        ++failed;
+      }
+    }
+    double seconds = 0;
+    if (!write_all(out, failed) || !read_all(in, seconds)) return;
+    run_for(io, 0.3);  // what had piled up while connecting does not count
+    for (const auto& member : members) member->frames = member->bytes = 0;
+    const auto start = std::chrono::steady_clock::now();
+    run_for(io, seconds);
+    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    std::uint64_t frames = 0, bytes = 0;
+    const auto count = static_cast<std::uint32_t>(members.size());
+    if (!write_all(out, count)) return;
+    for (const auto& member : members) {
+      failed += member->lost ? 1 : 0;
+      frames += member->frames;
+      bytes += member->bytes;
+      if (!write_all(out, static_cast<double>(member->frames) / took)) return;
+    }
+    if (!write_all(out, failed) || !write_all(out, frames) || !write_all(out, bytes)) return;
+    for (const auto& member : members) member->close();
+    run_for(io, 0.1);
+  }
+}
+
+}  // namespace
+
+ViewerCrowd::ViewerCrowd() {
+  int down[2], up[2];
+  if (::pipe(down) != 0 || ::pipe(up) != 0) throw Error("The system gave no pipe for the scripted viewers.");
+  child_ = ::fork();
+  if (child_ < 0) throw Error("The system started no process for the scripted viewers.");
+  if (child_ == 0) {
+    ::close(down[1]);
+    ::close(up[0]);
+    serve_orders(down[0], up[1]);
+    ::_exit(0);
+  }
+  ::close(down[0]);
+  ::close(up[1]);
+  to_child_ = down[1];
+  from_child_ = up[0];
+}
+
+ViewerCrowd::~ViewerCrowd() {
+  ::close(to_child_);
+  ::close(from_child_);
+  ::waitpid(child_, nullptr, 0);
+}
+
+void ViewerCrowd::connect(std::uint16_t port, const std::string& token, std::uint32_t viewers) {
+  Order order;
+  order.viewers = viewers;
+  order.port = port;
+  std::strncpy(order.token, token.c_str(), sizeof order.token - 1);
+  std::uint32_t failed = 0;
+  if (!write_all(to_child_, order) || !read_all(from_child_, failed))
+    throw Error("The scripted viewers' process ended.");
+  if (failed > 0) throw Error(std::to_string(failed) + " scripted viewers could not connect.");
+}
+
+void ViewerCrowd::begin_counting(double seconds) {
+  if (!write_all(to_child_, seconds)) throw Error("The scripted viewers' process ended.");
+}
+
+CrowdResult ViewerCrowd::result() {
+  CrowdResult result;
+  std::uint32_t count = 0;
+  std::uint64_t frames = 0, bytes = 0;
+  bool ok = read_all(from_child_, count);
+  for (std::uint32_t i = 0; ok && i < count; ++i) {
+    double rate = 0;
+    ok = read_all(from_child_, rate);
+    result.frames_per_second.push_back(rate);
+  }
+  ok = ok && read_all(from_child_, result.failed) && read_all(from_child_, frames) && read_all(from_child_, bytes);
+  if (!ok) throw Error("The scripted viewers' process ended.");
+  if (frames > 0) result.bytes_per_frame = static_cast<double>(bytes) / static_cast<double>(frames);
+  return result;
+}
+
+}  // namespace cotouch

@@ -1,0 +1,346 @@
+// The server as strangers meet it, over real loopback sockets.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "serve/serve_fixture.h"
+#include "support/temporary_folder.h"
+
+namespace cotouch {
+namespace {
+
+using namespace testing_serve;
+
+class Server : public ::testing::Test {
+ protected:
+  void start(const ServerLimits& limits = {}) {
+    settings_.token = k_token;
+    settings_.limits = limits;
+    std::filesystem::create_directories(folder_ / "web/assets");
+    std::ofstream(folder_ / "web/index.html") << "<!doctype html><title>page</title>";
+    std::ofstream(folder_ / "web/assets/a-123.js") << "export {};";
+    server_ = std::make_unique<HttpServer>(settings_, PageFiles(folder_ / "web"));
+    StudioSettings studio;
+    studio.version = "test";
+    studio.recordings = folder_ / "recordings";
+    studio.hand_patience = 0.2;
+    studio_ = std::make_unique<Studio>(studio, library_);
+    studio_->open_scene(two_balls());
+    studio_->start(*server_);
+    server_->start(*studio_, *studio_);
+  }
+  void TearDown() override {
+    if (server_) server_->stop();
+    if (studio_) studio_->stop();
+  }
+  std::uint16_t port() const { return server_->port(); }
+  Answer get(const std::string& target,
+             const std::function<void(http::request<http::string_body>&)>& change = nullptr) {
+    return ask(port(), http::verb::get, target, {}, change);
+  }
+  static std::string with_token(const std::string& target) {
+    return target + (target.find('?') == std::string::npos ? "?" : "&") + "token=" + k_token;
+  }
+
+  TemporaryFolder folder_;
+  TestLibrary library_{folder_ / "scenes"};
+  ServerSettings settings_;
+  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<Studio> studio_;
+};
+
+TEST_F(Server, ServesThePageWithoutATokenAndNothingElse) {
+  start();
+  const Answer page = get("/");
+  EXPECT_EQ(page.status, 200U);
+  EXPECT_EQ(page.head[http::field::content_type], "text/html; charset=utf-8");
+  EXPECT_EQ(page.head[http::field::cache_control], "no-cache");
+  EXPECT_NE(page.head["Content-Security-Policy"].find("frame-ancestors 'none'"), beast::string_view::npos);
+  EXPECT_EQ(page.head["Referrer-Policy"], "no-referrer");
+  const std::string etag(page.head[http::field::etag]);
+  EXPECT_EQ(get("/", [&](auto& r) { r.set(http::field::if_none_match, etag); }).status, 304U);
+  const Answer script = get("/assets/a-123.js?token=x");
+  EXPECT_EQ(script.status, 200U);
+  EXPECT_EQ(script.head[http::field::content_type], "text/javascript; charset=utf-8");
+  EXPECT_NE(script.head[http::field::cache_control].find("immutable"), beast::string_view::npos);
+  for (const char* target : {"/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/assets/../../x", "/assets"})
+    EXPECT_EQ(get(target).status, 404U) << target;
+}
+
+TEST_F(Server, RefusesAWrongTokenHostOrOrigin) {
+  start();
+  EXPECT_EQ(get("/api/hello").status, 401U);
+  EXPECT_EQ(get("/api/hello?token=" + std::string(32, 'x')).status, 401U);
+  EXPECT_EQ(get(with_token("/api/hello")).status, 200U);
+  EXPECT_EQ(get("/api/hello", [](auto& r) { r.set("X-Cotouch-Token", k_token); }).status, 200U);
+  EXPECT_EQ(get(with_token("/api/hello"), [](auto& r) { r.set(http::field::host, "evil.example"); }).status, 403U);
+  EXPECT_EQ(get("/", [](auto& r) { r.set(http::field::host, "evil.example"); }).status, 403U);
+  EXPECT_EQ(get(with_token("/api/hello"), [](auto& r) { r.set(http::field::origin, "http://evil.example"); }).status,
+            403U);
+  EXPECT_EQ(get(with_token("/api/hello"),
+                [&](auto& r) { r.set(http::field::origin, "http://127.0.0.1:" + std::to_string(port())); })
+                .status,
+            200U);
+  const Answer refused = get("/api/scene");
+  EXPECT_TRUE(Json::parse(refused.body)["error"].is_string());
+}
+
+TEST_F(Server, RefusesAFeedBeforeTheUpgrade) {
+  start();
+  EXPECT_THROW(Page(port(), std::string(32, 'x')), boost::system::system_error);
+  const auto foreign = [](websocket::request_type& r) { r.set(http::field::origin, "http://evil.example"); };
+  EXPECT_THROW(Page(port(), k_token, foreign), boost::system::system_error);
+  EXPECT_EQ(get(with_token("/feed")).status, 400U);
+}
+
+TEST_F(Server, AnswersUnknownRequestsWithASentence) {
+  start();
+  EXPECT_EQ(get(with_token("/api/nothing")).status, 404U);
+  EXPECT_EQ(ask(port(), http::verb::delete_, with_token("/api/hello")).status, 405U);
+  EXPECT_EQ(ask(port(), http::verb::post, with_token("/api/nothing"), "x").status, 404U);
+  EXPECT_EQ(ask(port(), http::verb::post, "/", "x").status, 405U);
+  EXPECT_EQ(get("/" + std::string(20000, 'a')).status, 431U);
+  EXPECT_EQ(get(with_token("/api/mesh/1?scene=999")).status, 409U);
+  EXPECT_EQ(get(with_token("/api/recording/..%2Fx.csv")).status, 404U);
+  EXPECT_EQ(get(with_token("/api/thumbnail/balls.png")).status, 404U);
+}
+
+TEST_F(Server, DescribesTheSceneAndItsMeshes) {
+  start();
+  Json scene;
+  ASSERT_TRUE(eventually([&] {
+    scene = Json::parse(get(with_token("/api/scene")).body);
+    return scene["generation"] == 1;
+  }));
+  EXPECT_EQ(scene["name"], "balls");
+  ASSERT_EQ(scene["parts"].size(), 2U);
+  EXPECT_EQ(scene["parts"][1]["role"], "moving");
+  EXPECT_EQ(scene["hands"][0]["part"], 2);
+  // The two balls: radius 2 cm, 5 cm apart.
+  EXPECT_NEAR(scene["bounds"]["max"][2].get<double>(), 0.07, 1e-9);
+  const Answer mesh = get(with_token("/api/mesh/2?scene=1"));
+  ASSERT_EQ(mesh.status, 200U);
+  EXPECT_EQ(mesh.body, encode_mesh(ball()->mesh, 1));
+  EXPECT_EQ(Json::parse(get(with_token("/api/scenes")).body)["scenes"][0]["name"], "balls");
+}
+
+TEST_F(Server, RefusesUploadsThatAreTooBigOrOfNoKnownKind) {
+  ServerLimits limits;
+  limits.upload_bytes = 10'000;
+  start(limits);
+  const std::string target = with_token("/api/upload?name=a.stl&unit=mm");
+  EXPECT_EQ(ask(port(), http::verb::post, target, std::string(10'001, 'x')).status, 413U);
+  // A body that does not say how long it is.
+  EXPECT_EQ(ask(port(), http::verb::post, target, std::string(50'000, 'x'),
+                [](auto& r) {
+                  r.erase(http::field::content_length);
+                  r.chunked(true);
+                })
+                .status,
+            413U);
+  EXPECT_EQ(ask(port(), http::verb::post, with_token("/api/upload?name=a.exe"), "x").status, 400U);
+  EXPECT_EQ(ask(port(), http::verb::post, with_token("/api/upload?name=a.stl&unit=parsec"), "x").status, 400U);
+  EXPECT_EQ(ask(port(), http::verb::post, target, "").status, 400U);
+  EXPECT_EQ(ask(port(), http::verb::post, "/api/upload?name=a.stl", "x").status, 401U);
+}
+
+TEST_F(Server, DropsAConnectionThatNeverFinishesItsRequest) {
+  ServerLimits limits;
+  limits.head_seconds = 0.2;
+  start(limits);
+  net::io_context io;
+  tcp::socket socket(io);
+  socket.connect({net::ip::address_v4::loopback(), port()});
+  net::write(socket, net::buffer(std::string("GET / HTTP/1.1\r\nHost: 127")));
+  char byte = 0;
+  boost::system::error_code error;
+  // Returns once the server has hung up; without a deadline this would wait for ever.
+  net::read(socket, net::buffer(&byte, 1), error);
+  EXPECT_TRUE(error);
+}
+
+TEST_F(Server, TakesNoMoreConnectionsThanItsLimit) {
+  ServerLimits limits;
+  limits.connections = 2;
+  start(limits);
+  net::io_context io;
+  std::vector<std::unique_ptr<tcp::socket>> held;
+  for (int i = 0; i < 2; ++i) {
+    held.push_back(std::make_unique<tcp::socket>(io));
+    held.back()->connect({net::ip::address_v4::loopback(), port()});
+  }
+  tcp::socket third(io);
+  third.connect({net::ip::address_v4::loopback(), port()});
+  char byte = 0;
+  boost::system::error_code error;
+  net::read(third, net::buffer(&byte, 1), error);
+  EXPECT_TRUE(error);
+  held.clear();
+  EXPECT_TRUE(eventually([&] {
+    try {
+      return get("/").status == 200U;
+    } catch (const boost::system::system_error&) {
+      return false;
+    }
+  }));
+}
+
+TEST_F(Server, ClosesAFeedOfGarbageWithTheRuleItBreaks) {
+  start();
+  const auto close_code = [&](const std::function<void(Page&)>& misbehave) {
+    Page page(port());
+    page.read_text("hello");
+    misbehave(page);
+    return page.closed();
+  };
+  const auto short_frame = close_code([](Page& page) { page.send_binary("CT"); });
+  EXPECT_EQ(short_frame.code, 4000);
+  EXPECT_NE(short_frame.reason.find("48"), std::string::npos);
+  EXPECT_EQ(close_code([](Page& page) { page.send_text("not json"); }).code, 4000);
+  EXPECT_EQ(close_code([](Page& page) { page.send_text(std::string(5000, ' ')); }).code, 4000);
+  EXPECT_EQ(close_code([](Page& page) { page.send_binary(std::string(100'000, 'x')); }).code, 1009);
+  EXPECT_EQ(close_code([](Page& page) { page.send_binary(hand_input(1, 1, {1000, 0, 0})); }).code, 4000);
+  // All that left no trace.
+  EXPECT_TRUE(eventually([&] { return server_->demand().viewers == 0; }));
+  EXPECT_EQ(get("/").status, 200U);
+}
+
+TEST_F(Server, ClosesAFeedThatFloods) {
+  ServerLimits limits;
+  limits.messages_per_second = 50;
+  start(limits);
+  Page page(port());
+  page.read_text("hello");
+  boost::system::error_code error;
+  for (int i = 0; i < 5000 && !error; ++i) {
+    page.socket().binary(true);
+    page.socket().write(net::buffer(hand_input(1, 1, {})), error);
+  }
+  EXPECT_EQ(page.closed().code, 4001);
+}
+
+TEST_F(Server, TakesNoMoreViewersThanItsLimit) {
+  ServerLimits limits;
+  limits.viewers = 1;
+  start(limits);
+  Page first(port());
+  first.read_text("hello");
+  Page second(port());
+  EXPECT_EQ(second.closed().code, 4002);
+}
+
+TEST_F(Server, SpeaksFirstAndSendsWholeFrames) {
+  start();
+  Page page(port());
+  const Page::Message first = page.read();
+  ASSERT_TRUE(first.text);
+  const Json hello = Json::parse(first.bytes);
+  EXPECT_EQ(hello["type"], "hello");
+  EXPECT_EQ(hello["protocol"], 1);
+  EXPECT_EQ(hello["limits"]["parts"], 16);
+  EXPECT_EQ(page.read_text("scene")["name"], "balls");
+  EXPECT_EQ(page.read_text("settings")["contact_stiffness"], 1000);
+  EXPECT_TRUE(page.read_text("recordings")["recordings"].is_array());
+  const std::string frame = page.read_state();
+  EXPECT_EQ(number_at<std::uint32_t>(frame, 4), frame.size());
+  EXPECT_EQ(number_at<std::uint8_t>(frame, 28), 1);  // one hand
+  // The balls' surfaces are 1 cm apart; the shell lies half a cell (0.04 / 24 / 2) outside and a ball of 162 corners is
+  // flatter than a sphere by less than 4 % of its radius.
+  EXPECT_NEAR(number_at<float>(frame, 48), 0.01, 0.002);
+}
+
+TEST_F(Server, LeavesFramesOutForASlowReaderAndForNobodyElse) {
+  ServerLimits limits;
+  limits.viewer_send_buffer = 4096;
+  start(limits);
+  Page slow(port(), k_token, nullptr, 4096);
+  Page quick(port());
+  slow.read_text("hello");
+  slow.send({{"type", "view"}, {"near", true}, {"traversed", true}});
+  // The slow one reads nothing until its buffers are full, while the quick one goes on.
+  std::uint32_t left_out = 0;
+  for (int i = 0; i < 300; ++i) left_out = number_at<std::uint32_t>(quick.read_state(), 60);
+  EXPECT_LT(left_out, 150U);
+  std::uint32_t slow_left_out = 0;
+  for (int i = 0; i < 300 && slow_left_out == 0; ++i) slow_left_out = number_at<std::uint32_t>(slow.read_state(), 60);
+  EXPECT_GT(slow_left_out, 0U);
+}
+
+TEST_F(Server, GivesTheHandToOneViewerOnly) {
+  start();
+  Page first(port()), second(port());
+  first.read_text("settings");
+  first.send({{"type", "take_hand"}, {"hand", 0}});
+  EXPECT_EQ(first.read_text("hand")["state"], "granted");
+  second.send({{"type", "take_hand"}, {"hand", 0}, {"id", 3}});
+  EXPECT_EQ(second.read_text("hand")["state"], "refused");
+  EXPECT_EQ(second.read_text("reply")["ok"], false);
+  first.read_state([](const std::string& frame) { return frame[65] == 1; });
+  second.read_state([](const std::string& frame) { return frame[65] == 2; });
+  second.send({{"type", "open_scene"}, {"name", "balls"}, {"id", 4}});
+  EXPECT_EQ(second.read_text("reply")["ok"], false);
+  // Silent for longer than the patience, it may be taken away.
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  second.send({{"type", "take_hand"}, {"hand", 0}});
+  EXPECT_EQ(second.read_text("hand")["state"], "granted");
+  EXPECT_EQ(first.read_text("hand")["state"], "lost");
+  second.send({{"type", "release_hand"}, {"hand", 0}});
+  EXPECT_EQ(second.read_text("hand")["state"], "released");
+  first.read_state([](const std::string& frame) { return frame[65] == 0; });
+}
+
+TEST_F(Server, PushingTheObjectIntoAnotherIsFelt) {
+  start();
+  Page page(port());
+  page.read_text("settings");
+  page.send({{"type", "take_hand"}, {"hand", 0}});
+  page.read_text("hand");
+  // The hand is sent 2 cm down: the surfaces meet after one.
+  std::uint32_t sequence = 0;
+  const auto pressed = [&](const std::string& frame) {
+    page.send_binary(hand_input(++sequence, 1, {0, 0, 0.03}));
+    return number_at<float>(frame, 64 + 64 + 8) > 1 && number_at<std::uint32_t>(frame, 64 + 92) > 0;
+  };
+  const std::string frame = page.read_state(pressed);
+  // The force opposes the push, the object stays above the hand, and the contact points lie between the balls.
+  EXPECT_GT(number_at<float>(frame, 64 + 36 + 8), number_at<float>(frame, 64 + 8 + 8));
+  EXPECT_LT(number_at<float>(frame, 48), 0.001F);
+  EXPECT_GT(number_at<std::uint32_t>(frame, 64 + 100), 0U);
+  const std::string shown = page.read_state([](const std::string& f) { return number_at<std::uint32_t>(f, 52) > 0; });
+  EXPECT_NEAR(number_at<float>(shown, 64 + 104 + 8), 0.02, 0.006);
+  // Let go, the spring relaxes.
+  page.send({{"type", "release_hand"}, {"hand", 0}});
+  page.read_state([](const std::string& f) { return number_at<float>(f, 64 + 64 + 8) == 0; });
+}
+
+TEST_F(Server, StandsStillWhenItsHolderIsGone) {
+  start();
+  {
+    Page page(port());
+    page.send({{"type", "take_hand"}, {"hand", 0}});
+    page.read_text("hand");
+  }
+  Page other(port());
+  other.read_state([](const std::string& frame) { return frame[65] == 0; });
+  other.send({{"type", "take_hand"}, {"hand", 0}});
+  EXPECT_EQ(other.read_text("hand")["state"], "granted");
+}
+
+TEST_F(Server, TellsViewersGoodbyeAndComesBackOnTheSamePort) {
+  start();
+  settings_.port = port();
+  {
+    Page page(port());
+    page.read_text("hello");
+    server_->stop();
+    EXPECT_EQ(page.closed().code, 1001);
+  }
+  studio_->stop();
+  server_.reset();
+  start();
+  Page again(settings_.port);
+  EXPECT_EQ(again.read_text("hello")["protocol"], 1);
+}
+
+}  // namespace
+}  // namespace cotouch
