@@ -61,15 +61,15 @@ class CrowdMember : public std::enable_shared_from_this<CrowdMember> {
     }
   }
   void listen() {
-    socket_.async_read(buffer_, [self = shared_from_this()](boost::system::error_code error, std::size_t bytes) {
+    socket_.async_read(buffer_, [self = shared_from_this()](boost::system::error_code error, std::size_t size) {
       if (error) {
         self->lost = true;
         return;
       }
       const auto* data = static_cast<const unsigned char*>(self->buffer_.data().data());
-      if (self->socket_.got_binary() && bytes > 4 && data[3] == 1) {
+      if (self->socket_.got_binary() && size > 4 && data[3] == 1) {
         ++self->frames;
-        self->bytes += bytes;
+        self->bytes += size;
       }
       self->buffer_.consume(self->buffer_.size());
       self->listen();
@@ -119,7 +119,7 @@ void serve_orders(int in, int out) {
     const auto count = static_cast<std::uint32_t>(members.size());
     if (!write_all(out, count)) return;
     for (const auto& member : members) {
-      failed += member->lost ? 1 : 0;
+      failed += member->lost ? 1U : 0U;
       frames += member->frames;
       bytes += member->bytes;
       if (!write_all(out, static_cast<double>(member->frames) / took)) return;

@@ -21,11 +21,13 @@ constexpr std::size_t k_max_texts = 64;
 constexpr std::size_t k_max_message = 64U << 10;
 constexpr auto k_close_patience = std::chrono::seconds(2);
 
-class Session final : public Viewer, public std::enable_shared_from_this<Session> {
+class Session final : public Viewer, public Peer, public std::enable_shared_from_this<Session> {
  public:
   Session(HttpServer::Impl& server, beast::tcp_stream&& stream)
-      : server_(server), socket_(std::move(stream)), timer_(server.io), id_(++server.last_viewer) {}
-  ~Session() override { --server_.connections; }
+      : Peer(server), socket_(std::move(stream)), timer_(server.io), id_(++server.last_viewer) {
+    ++server_.feeds_open;
+  }
+  ~Session() override { --server_.feeds_open; }
 
   void start(http::request<http::string_body>&& request) {
     beast::get_lowest_layer(socket_).expires_never();
@@ -52,12 +54,12 @@ class Session final : public Viewer, public std::enable_shared_from_this<Session
     if (texts_.size() >= k_max_texts)
       return close(FeedClose::too_slow, "Too many messages were waiting for this page.");
     texts_.push_back(text);
-    greeted_ = true;
+    greeted = true;
     pump();
   }
 
   void offer(const std::shared_ptr<const FrameSet>& frame) override {
-    if (closing_ || !greeted_) return;
+    if (closing_ || !greeted) return;
     const Clock::time_point now = Clock::now();
     // Half a tick of grace, so that a rate which divides the server's is met exactly.
     if (now - last_offer_ + std::chrono::milliseconds(5) < frame_interval_) return;
@@ -68,7 +70,7 @@ class Session final : public Viewer, public std::enable_shared_from_this<Session
   }
 
   void offer_near(std::uint32_t part, const std::shared_ptr<const std::string>& message) override {
-    if (closing_ || !greeted_ || !wants_near) return;
+    if (closing_ || !greeted || !wants_near) return;
     near_[part] = message;
     pump();
   }
@@ -90,6 +92,12 @@ class Session final : public Viewer, public std::enable_shared_from_this<Session
     });
   }
 
+  void hang_up() override {
+    boost::system::error_code ignored;
+    beast::get_lowest_layer(socket_).socket().close(ignored);
+    timer_.cancel();
+  }
+
  private:
   void on_open() {
     if (server_.stopping) return close(FeedClose::going_away, "The server is shutting down.");
@@ -108,12 +116,6 @@ class Session final : public Viewer, public std::enable_shared_from_this<Session
     if (!joined_) return;
     joined_ = false;
     server_.forget_viewer(id_);
-  }
-
-  void hang_up() {
-    boost::system::error_code ignored;
-    beast::get_lowest_layer(socket_).socket().close(ignored);
-    timer_.cancel();
   }
 
   void read() {
@@ -242,14 +244,12 @@ class Session final : public Viewer, public std::enable_shared_from_this<Session
     });
   }
 
-  HttpServer::Impl& server_;
   websocket::stream<beast::tcp_stream> socket_;
   net::steady_timer timer_;
   ViewerId id_;
   http::request<http::string_body> request_;
   beast::flat_buffer buffer_;
   bool joined_ = false, closing_ = false, writing_ = false, pinging_ = false;
-  bool greeted_ = false;  // the first message is a text; frames follow it
 
   std::deque<std::shared_ptr<const std::string>> texts_;
   std::shared_ptr<const FrameSet> state_;

@@ -32,15 +32,12 @@ std::string_view view(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
-class Connection final : public std::enable_shared_from_this<Connection> {
+class Connection final : public Peer, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(HttpServer::Impl& server, tcp::socket&& socket) : server_(server), stream_(std::move(socket)) {
-    ++server_.connections;
-  }
-  ~Connection() {
-    end_upload();
-    if (!handed_over_) --server_.connections;
-  }
+  Connection(HttpServer::Impl& server, tcp::socket&& socket) : Peer(server), stream_(std::move(socket)) {}
+  ~Connection() override { end_upload(); }
+
+  void hang_up() override { stream_.close(); }
 
   void start() {
     boost::system::error_code ignored;
@@ -113,7 +110,6 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     if (!beast::websocket::is_upgrade(parser_->get())) return refuse(400, "The feed is a WebSocket.");
     // The feed's frames begin after this request; a client that has already sent some is in too much of a hurry.
     if (buffer_.size() > 0) return refuse(400, "The feed's first message came before its answer.");
-    handed_over_ = true;
     start_viewer(server_, std::move(stream_), parser_->release());
   }
 
@@ -226,7 +222,6 @@ class Connection final : public std::enable_shared_from_this<Connection> {
                             });
   }
 
-  HttpServer::Impl& server_;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_{k_head_bytes + (64U << 10)};
   std::optional<http::request_parser<http::string_body>> parser_;
@@ -235,10 +230,18 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::string waste_;
   Target target_;
   const PageFile* page_file_ = nullptr;
-  bool keep_open_ = false, uploading_ = false, handed_over_ = false;
+  bool keep_open_ = false, uploading_ = false;
 };
 
 }  // namespace
+
+Peer::Peer(HttpServer::Impl& server) : server_(server) {
+  server_.peers.insert(this);
+}
+
+Peer::~Peer() {
+  server_.peers.erase(this);
+}
 
 HttpResponse json_response(std::string json) {
   HttpResponse response;
@@ -292,7 +295,7 @@ void HttpServer::Impl::accept() {
       return;
     }
     // Beyond the limit the socket closes as it goes out of scope.
-    if (connections < settings.limits.connections) std::make_shared<Connection>(*this, std::move(socket))->start();
+    if (peers.size() < settings.limits.connections) std::make_shared<Connection>(*this, std::move(socket))->start();
     accept();
   });
 }
@@ -383,12 +386,16 @@ void HttpServer::stop() {
     const auto now = impl_->viewers;
     for (const auto& [id, viewer] : now) viewer->close(FeedClose::going_away, "The server is shutting down.");
   });
-  impl_->io_guard.reset();
   // Enough for the farewells; a peer that does not answer them is not waited for.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const auto farewell_end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
-  while (!impl_->io.stopped() && std::chrono::steady_clock::now() < farewell_end)
+  while (impl_->feeds_open.load() > 0 && std::chrono::steady_clock::now() < farewell_end)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  impl_->io.stop();
+  net::post(impl_->io, [this] {
+    impl_->accept_pause.cancel();
+    for (Peer* peer : impl_->peers) peer->hang_up();
+    impl_->io_guard.reset();  // the thread ends once every handler has been told
+  });
   impl_->io_thread.join();
 }
 
@@ -403,7 +410,8 @@ void HttpServer::send_text(ViewerId viewer, std::string text) {
 void HttpServer::broadcast_text(std::string text) {
   impl_->on_io([impl = impl_.get(), shared = std::make_shared<const std::string>(std::move(text))] {
     const auto now = impl->viewers;
-    for (const auto& [id, viewer] : now) viewer->send_text(shared);
+    for (const auto& [id, viewer] : now)
+      if (viewer->greeted) viewer->send_text(shared);
   });
 }
 

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -30,6 +31,19 @@ inline std::chrono::nanoseconds to_duration(double seconds) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
+// Whoever has a socket open: counted while it lives, and hung up on when the server stops.
+class Peer {
+ public:
+  explicit Peer(HttpServer::Impl& server);
+  virtual ~Peer();
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+  virtual void hang_up() = 0;
+
+ protected:
+  HttpServer::Impl& server_;
+};
+
 // A connection that became a feed. Lives on the I/O thread.
 class Viewer {
  public:
@@ -39,6 +53,7 @@ class Viewer {
   virtual void offer_near(std::uint32_t part, const std::shared_ptr<const std::string>& message) = 0;
   virtual void close(FeedClose code, std::string_view reason) = 0;
   bool wants_traversed = false, wants_near = false;
+  bool greeted = false;  // was sent its first text; only then does it get what everyone gets
 };
 
 struct HttpServer::Impl {
@@ -57,6 +72,11 @@ struct HttpServer::Impl {
   RequestHandler* handler = nullptr;
   FeedListener* listener = nullptr;
 
+  // The I/O thread's. First, because what the queues below still hold at the end refers to it.
+  std::set<Peer*> peers;
+  std::uint32_t uploads = 0;
+  std::atomic<std::uint32_t> feeds_open{0};
+
   net::io_context io{1};
   net::io_context requests{1};
   tcp::acceptor acceptor{io};
@@ -67,8 +87,6 @@ struct HttpServer::Impl {
   net::executor_work_guard<net::io_context::executor_type> request_guard{requests.get_executor()};
 
   // The I/O thread's.
-  std::uint32_t connections = 0;
-  std::uint32_t uploads = 0;
   ViewerId last_viewer = 0;
   std::map<ViewerId, std::shared_ptr<Viewer>> viewers;
   bool stopping = false;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t k_nodes = 50'000;            // of a traversal for the picture
 constexpr std::size_t k_clearance_lookups = 20'000;  // of a clearance
-constexpr double k_range_share = 0.05;               // of the scene's size
+constexpr double k_range_share = 0.1;                // of the scene's size
 
 struct Affine {
   float m[9];

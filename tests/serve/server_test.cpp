@@ -195,7 +195,7 @@ TEST_F(Server, ClosesAFeedOfGarbageWithTheRuleItBreaks) {
   };
   const auto short_frame = close_code([](Page& page) { page.send_binary("CT"); });
   EXPECT_EQ(short_frame.code, 4000);
-  EXPECT_NE(short_frame.reason.find("48"), std::string::npos);
+  EXPECT_NE(std::string(short_frame.reason.c_str()).find("48"), std::string::npos);
   EXPECT_EQ(close_code([](Page& page) { page.send_text("not json"); }).code, 4000);
   EXPECT_EQ(close_code([](Page& page) { page.send_text(std::string(5000, ' ')); }).code, 4000);
   EXPECT_EQ(close_code([](Page& page) { page.send_binary(std::string(100'000, 'x')); }).code, 1009);
