@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint32_t k_nodes = 50'000;            // of a traversal for the picture
 constexpr std::size_t k_clearance_lookups = 20'000;  // of a clearance
+constexpr std::size_t k_exact_vertices = 12'000;     // of a part, each about a microsecond
 constexpr double k_range_share = 0.1;                // of the scene's size
 
 struct Affine {
@@ -132,18 +133,38 @@ bool Sight::nearness(const Pose& object, const ScenePart& part, std::vector<std:
   const std::vector<Vec3d>& vertices = part.picture->vertices;
   values.assign(vertices.size(), 255);
   const float scale = 255 / range_;
-  const auto measure = [&](const Field& field, const Pose& vertex_to_field) {
+  std::vector<std::pair<std::uint32_t, float>> beyond;
+  const auto measure = [&](const ScenePart& other, const Pose& vertex_to_field) {
+    const Field& field = other.part->field;
+    const float exact_below = field.band() - 2 * field.spacing();
     const Affine map(vertex_to_field);
+    beyond.clear();
+    const auto put = [&](std::size_t vertex, float distance) {
+      const float value = std::clamp(distance * scale, 0.0F, 255.0F);
+      values[vertex] = std::min(values[vertex], static_cast<std::uint8_t>(value));
+    };
     for (std::size_t i = 0; i < vertices.size(); ++i) {
       const float distance = field.distance(map(Vec3f(vertices[i])));
-      const float value = std::clamp(distance * scale, 0.0F, 255.0F);
-      values[i] = std::min(values[i], static_cast<std::uint8_t>(value));
+      if (distance < exact_below)
+        put(i, distance);
+      else if (distance < range_)
+        beyond.emplace_back(static_cast<std::uint32_t>(i), distance);
+    }
+    // Beyond the band the field only bounds the distance, which shows as blocks; triangles tell, where they are few.
+    const bool exact = beyond.size() <= k_exact_vertices;
+    for (const auto& [vertex, bound] : beyond) {
+      if (!exact) {
+        put(vertex, bound);
+        continue;
+      }
+      const ClosestHit hit = other.closest->closest(Vec3d(map(Vec3f(vertices[vertex]))), static_cast<double>(range_));
+      if (hit) put(vertex, static_cast<float>(std::sqrt(hit.distance_squared)));
     }
   };
   if (part.moving) {
-    for (const Pair& pair : pairs_) measure(pair.rest->part->field, inverse(pair.rest->pose) * object);
+    for (const Pair& pair : pairs_) measure(*pair.rest, inverse(pair.rest->pose) * object);
   } else {
-    measure(held_->part->field, inverse(object) * part.pose);
+    measure(*held_, inverse(object) * part.pose);
   }
   return true;
 }
