@@ -127,7 +127,7 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
     stream_.expires_after(
         to_duration(upload ? server_.settings.limits.upload_seconds : server_.settings.limits.head_seconds));
     http::async_read(stream_, buffer_, *parser_,
-                     [self = shared_from_this(), upload](boost::system::error_code error, std::size_t) {
+                     [self = shared_from_this()](boost::system::error_code error, std::size_t) {
                        self->end_upload();
                        if (!error) return self->ask_handler();
                        if (error == http::error::body_limit) return self->refuse(413, self->too_big());
