@@ -157,6 +157,36 @@ class SceneReader {
   std::string where_;
 };
 
+// The line with a sign that TOML does not allow where it stands, 0 where there is none. Beyond ASCII only texts and
+// comments may go; toml++ 3.3 reaches an unreachable point on some such signs elsewhere, so they are refused before it
+// sees them. Texts over several lines are not needed in a scene and would make this a parser of its own.
+std::size_t line_with_stray_sign(std::string_view text) {
+  std::size_t line = 1;
+  char quote = 0;
+  bool comment = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') {
+      ++line;
+      quote = 0;
+      comment = false;
+    } else if (comment) {
+      continue;
+    } else if (quote != 0) {
+      if (c == '\\' && quote == '"') ++i;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      if (text.substr(i, 3) == std::string(3, c)) return line;
+      quote = c;
+    } else if (c == '#') {
+      comment = true;
+    } else if (static_cast<unsigned char>(c) >= 0x80) {
+      return line;
+    }
+  }
+  return 0;
+}
+
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -186,6 +216,10 @@ std::string plain(double value) {
 
 SceneFile parse_scene_file(std::string_view text, const std::string& source) {
   if (text.size() > k_max_file) throw Error("The scene " + source + " cannot be used: it is larger than one MiB.");
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark
+  if (const std::size_t line = line_with_stray_sign(text); line > 0)
+    throw Error("The scene " + source + " cannot be used: line " + std::to_string(line) +
+                ": it has a sign outside of quotes, or a text over several lines, that a scene cannot have.");
   toml::table table;
   try {
     table = toml::parse(text);

@@ -54,6 +54,8 @@ TEST(SceneFiles, HostileOnesAreRefusedInOneSentence) {
   const std::string good = "cotouch = 1\n";
   const std::string part = good + "[[part]]\nasset = \"a.cot\"\n";
   EXPECT_NO_THROW(parse_scene_file(part, "test"));
+  EXPECT_EQ(parse_scene_file(good + "title = \"gr\xc3\xb6\xc3\x9f\x65\" # \xc3\xa4", "test").title,
+            "gr\xc3\xb6\xc3\x9f\x65");
   const std::vector<std::string> bad{
       "",
       "cotouch = 2",
@@ -86,6 +88,9 @@ TEST(SceneFiles, HostileOnesAreRefusedInOneSentence) {
       part + "resolution = 100000",
       part + "role = \"both\"",
       part + "role = \"moving\"\n[[part]]\nasset = \"b.cot\"\nrole = \"moving\"",
+      good + "\xef\xbb\xbb",
+      good + "name \xc3\xa4 = 1",
+      good + "title = \"\"\"x\"\"\"",
       good + "title = \"" + std::string(1000, 'x') + "\"",
       good + "x = " + std::string(5000, '['),
       good + std::string(2 << 20, '#'),
