@@ -29,6 +29,38 @@ constexpr std::uintmax_t k_max_file = 1U << 20;
 constexpr double k_farthest = 1000;  // metres; farther than any part one can hold
 constexpr std::size_t k_max_text = 500;
 
+// toml++ 3.3 runs into undefined behaviour on some signs beyond ASCII outside of texts, so it sees none: their bytes
+// travel as %XX (and % as %25) and are turned back in the texts that come out.
+std::string to_ascii(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80 && c != '%') {
+      out += c;
+      continue;
+    }
+    out += '%';
+    out += "0123456789ABCDEF"[byte >> 4];
+    out += "0123456789ABCDEF"[byte & 15];
+  }
+  return out;
+}
+
+std::string from_ascii(std::string_view text) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'A' + 10; };
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F'); };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size() && is_digit(text[i + 1]) && is_digit(text[i + 2])) {
+      out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
 class SceneReader {
  public:
   explicit SceneReader(const std::string& source) : source_(source) {}
@@ -103,7 +135,7 @@ class SceneReader {
     const auto value = node->value_exact<std::string>();
     if (!value) fail(std::string("`") + key + "` is not a text in quotes");
     if (value->size() > k_max_text) fail(std::string("`") + key + "` is too long");
-    return *value;
+    return from_ascii(*value);
   }
 
   double number(const toml::table& table, const char* key, double otherwise, double low, double high) const {
@@ -157,36 +189,6 @@ class SceneReader {
   std::string where_;
 };
 
-// The line with a sign that TOML does not allow where it stands, 0 where there is none. Beyond ASCII only texts and
-// comments may go; toml++ 3.3 reaches an unreachable point on some such signs elsewhere, so they are refused before it
-// sees them. Texts over several lines are not needed in a scene and would make this a parser of its own.
-std::size_t line_with_stray_sign(std::string_view text) {
-  std::size_t line = 1;
-  char quote = 0;
-  bool comment = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\n') {
-      ++line;
-      quote = 0;
-      comment = false;
-    } else if (comment) {
-      continue;
-    } else if (quote != 0) {
-      if (c == '\\' && quote == '"') ++i;
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      if (text.substr(i, 3) == std::string(3, c)) return line;
-      quote = c;
-    } else if (c == '#') {
-      comment = true;
-    } else if (static_cast<unsigned char>(c) >= 0x80) {
-      return line;
-    }
-  }
-  return 0;
-}
-
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -217,12 +219,9 @@ std::string plain(double value) {
 SceneFile parse_scene_file(std::string_view text, const std::string& source) {
   if (text.size() > k_max_file) throw Error("The scene " + source + " cannot be used: it is larger than one MiB.");
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark
-  if (const std::size_t line = line_with_stray_sign(text); line > 0)
-    throw Error("The scene " + source + " cannot be used: line " + std::to_string(line) +
-                ": it has a sign outside of quotes, or a text over several lines, that a scene cannot have.");
   toml::table table;
   try {
-    table = toml::parse(text);
+    table = toml::parse(to_ascii(text));
   } catch (const toml::parse_error& error) {
     throw Error("The scene " + source + " cannot be used: line " + std::to_string(error.source().begin.line) + ": " +
                 std::string(error.description()) + ".");
