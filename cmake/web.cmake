@@ -7,7 +7,9 @@ if(NPM AND EXISTS ${PROJECT_SOURCE_DIR}/web/package.json)
   set(page_packages ${PROJECT_SOURCE_DIR}/web/node_modules/.package-lock.json)
   add_custom_command(
     OUTPUT ${page_packages}
-    COMMAND ${CMAKE_COMMAND} -E env PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 ${NPM} ci --no-audit --no-fund --loglevel=error
+    # Not `npm ci`: it insists on the optional packages of platforms that a registry mirror may not carry.
+    COMMAND ${CMAKE_COMMAND} -E env PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 ${NPM} install --no-save --no-audit --no-fund
+            --loglevel=error
     DEPENDS web/package.json web/package-lock.json
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/web
     COMMENT "Fetching what the page is built with" VERBATIM)
