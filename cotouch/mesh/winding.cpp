@@ -1,5 +1,6 @@
 #include <cotouch/base/parallel.h>
 #include <cotouch/base/trig.h>
+#include <cotouch/mesh/subdivide.h>
 #include <cotouch/mesh/triangle_tree.h>
 #include <cotouch/mesh/winding.h>
 
@@ -49,53 +50,14 @@ class AngleSum {
   int since_rescale_ = 0;
 };
 
-// The triangles cut across until no edge is longer than `longest`. The pieces see the same solid angle together, but
-// they make compact clusters: uncut, the long slivers of a CAD face would keep every cluster near every point. Stops,
-// and returns false, beyond `most` pieces.
-bool cut_long_triangles(const TriangleMesh& mesh, double longest, std::size_t most, TriangleMesh& pieces) {
-  pieces.vertices = mesh.vertices;
-  pieces.triangles.clear();
-  std::vector<Triangle> todo;
-  for (const Triangle& whole : mesh.triangles) {
-    todo.assign(1, whole);
-    while (!todo.empty()) {
-      const Triangle t = todo.back();
-      todo.pop_back();
-      std::size_t edge = 0;
-      double length_squared = 0;
-      for (std::size_t i = 0; i < 3; ++i) {
-        const double l = norm_squared(pieces.vertices[t[(i + 1) % 3]] - pieces.vertices[t[i]]);
-        if (l > length_squared) {
-          length_squared = l;
-          edge = i;
-        }
-      }
-      if (!(length_squared > longest * longest)) {
-        pieces.triangles.push_back(t);
-        if (pieces.triangles.size() > most) return false;
-        continue;
-      }
-      const std::uint32_t a = t[edge], b = t[(edge + 1) % 3], c = t[(edge + 2) % 3];
-      const auto middle = static_cast<std::uint32_t>(pieces.vertices.size());
-      pieces.vertices.push_back((pieces.vertices[a] + pieces.vertices[b]) * 0.5);
-      todo.push_back({a, middle, c});
-      todo.push_back({middle, b, c});
-    }
-  }
-  return true;
-}
-
-// As fine as pays: a thirty-second of the mesh's size, coarser where that would be too many pieces. So few triangles
-// that all of them can count exactly stay as they are.
+// Long triangles cut into pieces that make compact clusters: uncut, the slivers of a CAD face would keep every cluster
+// near every point. The pieces see the same solid angle together. So few triangles that all of them can count exactly
+// stay as they are.
 TriangleMesh compact_pieces(const TriangleMesh& mesh) {
   constexpr std::size_t k_few = 256;
   if (mesh.triangles.size() <= k_few) return mesh;
-  const std::size_t most = 2 * mesh.triangles.size() + 200'000;
   const Vec3d size = mesh.bounds().size();
-  TriangleMesh pieces;
-  for (double longest = std::max({size.x, size.y, size.z}) / 32; longest > 0; longest *= 2)
-    if (cut_long_triangles(mesh, longest, most, pieces)) return pieces;
-  return mesh;
+  return with_short_edges(mesh, std::max({size.x, size.y, size.z}) / 32, 2 * mesh.triangles.size() + 200'000);
 }
 
 }  // namespace

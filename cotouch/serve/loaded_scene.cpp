@@ -2,6 +2,7 @@
 
 #include <cotouch/base/hash.h>
 #include <cotouch/contact/cache.h>
+#include <cotouch/mesh/subdivide.h>
 #include <cotouch/world/scene.h>
 
 #include <algorithm>
@@ -107,9 +108,12 @@ ScenePart make_scene_part(std::shared_ptr<const Part> part, std::size_t max_tria
   ScenePart out;
   out.name = part->name;
   out.decimated = part->mesh.triangles.size() > max_triangles;
-  // The same mesh, kept alive by its part.
-  out.picture = out.decimated ? std::make_shared<const TriangleMesh>(decimated(part->mesh, max_triangles))
-                              : std::shared_ptr<const TriangleMesh>(part, &part->mesh);
+  // Nearness is drawn between vertices, so large flat faces need some in between.
+  constexpr std::size_t k_most_divided = 20'000;
+  const double longest_edge = norm(part->mesh.bounds().size()) / 25;
+  out.picture =
+      std::make_shared<const TriangleMesh>(out.decimated ? decimated(part->mesh, max_triangles)
+                                                         : with_short_edges(part->mesh, longest_edge, k_most_divided));
   out.closest = std::make_shared<const ClosestTriangle>(*out.picture);
   out.part = std::move(part);
   return out;

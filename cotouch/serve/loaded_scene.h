@@ -23,7 +23,7 @@ struct ScenePart {
   bool removable = false;
   Pose pose;  // of a moving part: its start
   std::shared_ptr<const Part> part;
-  std::shared_ptr<const TriangleMesh> picture;  // what is drawn: the part's mesh, or a coarser one
+  std::shared_ptr<const TriangleMesh> picture;  // what is drawn: the part's mesh, divided or coarser
   bool decimated = false;
   std::shared_ptr<const ClosestTriangle> closest;  // to the picture
 };

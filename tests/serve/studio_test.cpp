@@ -198,7 +198,8 @@ TEST_F(StudioTest, NearnessIsWarmWhereTheOtherPartIs) {
     if (!message.text && message.bytes[3] == 2 && number_at<std::uint32_t>(message.bytes, 16) == 2)
       near = message.bytes;
   }
-  const std::vector<Vec3d>& vertices = ball()->mesh.vertices;
+  const ScenePart shown = make_scene_part(ball());
+  const std::vector<Vec3d>& vertices = shown.picture->vertices;
   ASSERT_EQ(near.size(), 32 + vertices.size());
   std::size_t lowest = 0, highest = 0;
   for (std::size_t i = 0; i < vertices.size(); ++i) {
