@@ -161,8 +161,14 @@ TEST_F(StudioTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {
   EXPECT_EQ(recorded.name, "balls");
   EXPECT_EQ(recorded.bodies, hex(two_balls().content_hash()));
   const ReplayResult again = replay(recording, two_balls(), recorded.feel);
-  // A stall of the loop makes the force fade in anew, which only a very busy machine causes.
-  if (!again.identical) GTEST_SKIP() << "the loop stalled";
+  // A stall of the loop, which only a very busy machine causes, takes the force away and lets it fade in anew. That is
+  // the one excuse for a difference, and it shows: the force falls by half in one cycle though the parts still touch.
+  const auto fell = [](const TouchSample& before, const TouchSample& after) {
+    return after.in_contact > 0 && norm(after.felt.force) < 0.5 * norm(before.felt.force);
+  };
+  const bool stalled =
+      std::adjacent_find(recording.samples.begin(), recording.samples.end(), fell) != recording.samples.end();
+  EXPECT_TRUE(again.identical || stalled);
   EXPECT_EQ(again.samples.size(), recording.samples.size());
 
   page.send({{"type", "delete_recording"}, {"recording", id}});
