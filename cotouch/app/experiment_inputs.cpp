@@ -41,6 +41,13 @@ PartSettings settings_of(int resolution, std::uint32_t points, const ExperimentO
   return settings;
 }
 
+void set_bodies(ContactCase& scene, const Part& shell_part, const Part& field_part) {
+  scene.shell = shell_part.shell;
+  scene.field = field_part.field;
+  scene.shell_mesh = shell_part.mesh;
+  scene.field_mesh = field_part.mesh;
+}
+
 // How far along `direction` the moving body goes from `start` until the first point touches.
 double distance_to_touch(const ContactCase& scene, const Pose& start, const Vec3d& direction) {
   constexpr double k_step = 1e-4, k_farthest = 1.0;
@@ -115,10 +122,7 @@ ContactCase million_points_case(const ExperimentOptions& options) {
   scene.note = "a procedural creature of a million points stands in for the knight, a toothed wheel for the axe";
   const Part creature = prepare_cached(make_creature({}), settings_of(256, 1U << 20, options), *options.progress);
   const Part wheel = prepare_cached(make_gear({}), settings_of(256, 1024, options), *options.progress);
-  scene.shell = creature.shell;
-  scene.field = wheel.field;
-  scene.shell_mesh = creature.mesh;
-  scene.field_mesh = wheel.mesh;
+  set_bodies(scene, creature, wheel);
   scene.moving = Moving::field;
   const Box3d bounds = creature.mesh.bounds();
   // The wheel on its side, brought down on the back like a blade.
@@ -133,10 +137,7 @@ ContactCase bridge_creature_case(const ExperimentOptions& options) {
   scene.note = "procedural bridge and creature, both rigid (the paper's bridge bends)";
   const Part bridge = prepare_cached(make_bridge({}), settings_of(256, 85018, options), *options.progress);
   const Part creature = prepare_cached(make_creature({}), settings_of(256, 1U << 20, options), *options.progress);
-  scene.shell = bridge.shell;
-  scene.field = creature.field;
-  scene.shell_mesh = bridge.mesh;
-  scene.field_mesh = creature.mesh;
+  set_bodies(scene, bridge, creature);
   scene.moving = Moving::field;
   const Box3d bounds = bridge.mesh.bounds();
   const Pose above{{bounds.center().x, bounds.center().y, bounds.high.z + 0.2}, {}};
@@ -175,10 +176,7 @@ ContactCase dragon_hole_case(const ExperimentOptions& options) {
   const TriangleMesh hole_mesh = extract_isosurface(build_field(hole, block, field_settings), 0);
   const Part hole_part = prepare_cached(hole_mesh, settings_of(256, 1024, options), *options.progress);
 
-  scene.shell = part.shell;
-  scene.field = hole_part.field;
-  scene.shell_mesh = part.mesh;
-  scene.field_mesh = hole_part.mesh;
+  set_bodies(scene, part, hole_part);
   scene.moving = Moving::shell;
   // Wriggling in the hole: pushed each way by more than the clearance, and turned.
   const auto key = [](const Vec3d& position, const Vec3d& rotation) {
@@ -204,10 +202,7 @@ ContactCase bump_slide_case(const ExperimentOptions& options) {
   const Part creature = prepare_cached(make_creature(shape), settings_of(256, 4096, options), *options.progress);
   const Part beam =
       prepare_cached(make_box({beam_width, 0.03, 0.01}), settings_of(128, 262144, options), *options.progress);
-  scene.shell = beam.shell;
-  scene.field = creature.field;
-  scene.shell_mesh = beam.mesh;
-  scene.field_mesh = creature.mesh;
+  set_bodies(scene, beam, creature);
   scene.moving = Moving::field;
   // The beam hangs a millimetre lower than the first top, turned to lie flat on the line of the bumps. The creature
   // walks under it so that every top would pass at the same height.
