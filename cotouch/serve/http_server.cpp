@@ -146,9 +146,11 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
     request->target = std::move(target_);
     request->body = std::move(parser_->get().body());
     stream_.expires_never();
-    net::post(server_.requests, [self = shared_from_this(), request] {
+    net::post(server_.requests, [self = shared_from_this(), request]() mutable {
       auto response = std::make_shared<HttpResponse>(self->server_.answer(std::move(*request)));
-      net::post(self->server_.io, [self, response] { self->send(std::move(*response)); });
+      // Handed on, not shared: the last owner must let go in the I/O thread, where the list of peers lives.
+      auto& io = self->server_.io;
+      net::post(io, [self = std::move(self), response] { self->send(std::move(*response)); });
     });
   }
 
