@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   // The printable digits 0 to 7, so that seeds can be text; any other byte picks one of the first three.
   const char* name = choice >= '0' && choice <= '7' ? k_names[choice - '0'] : k_names[choice % 3];
   cotouch::ImportOptions options;
-  options.limits = {1 << 20, 100'000, 100'000, 1e6};
+  options.limits = {1 << 20, 100'000, 100'000, 1e6, 2};
   try {
     const cotouch::ImportedMesh result =
         cotouch::load_mesh_from_memory(std::as_bytes(std::span(data + 1, size - 1)), name, options);

@@ -5,6 +5,7 @@
 #include <cotouch/mesh/triangulate.h>
 #include <cotouch/mesh/zip.h>
 
+#include <assimp/BaseImporter.h>
 #include <assimp/scene.h>
 #include <assimp/Importer.hpp>
 
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace cotouch {
@@ -131,15 +133,32 @@ bool take(Bytes& bytes, std::vector<T>& items) {
   return true;
 }
 
+// assimp gives a file that its format's reader refuses to whichever other reader likes the look of it. A file should be
+// what its name says: a 3MF that begins like a PLY is damaged, and our own PLY reader is the one that is hardened.
+void keep_readers_of(const std::string& extension, Assimp::Importer& importer) {
+  std::vector<Assimp::BaseImporter*> others;
+  for (std::size_t i = 0; i < importer.GetImporterCount(); ++i) {
+    std::set<std::string> extensions;
+    importer.GetImporter(i)->GetExtensionList(extensions);
+    if (!extensions.contains(extension)) others.push_back(importer.GetImporter(i));
+  }
+  for (Assimp::BaseImporter* other : others) {
+    importer.UnregisterLoader(other);
+    delete other;
+  }
+}
+
 // Reads with assimp in a child process. With a path, further files beside it can be read too.
 RawMesh read_with_assimp(Bytes bytes, const std::string& extension, const std::filesystem::path* path,
                          const ImportOptions& options) {
   IsolationLimits isolation;
   isolation.memory_bytes += 40 * std::uint64_t{bytes.size()};
+  isolation.seconds = options.limits.seconds + (bytes.size() >> 20);
   isolation.may_open_files = path != nullptr;
   const std::vector<std::byte> sent = run_isolated(
       [&] {
         Assimp::Importer importer;
+        keep_readers_of(extension, importer);
         const aiScene* scene = path ? importer.ReadFile(path->string(), 0)
                                     : importer.ReadFileFromMemory(bytes.data(), bytes.size(), 0, extension.c_str());
         if (!scene) throw Error(std::string("cannot be read: ") + importer.GetErrorString());

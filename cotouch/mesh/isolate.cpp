@@ -2,6 +2,7 @@
 #include <cotouch/mesh/isolate.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <exception>
@@ -9,6 +10,8 @@
 #include <string>
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,8 +62,9 @@ void send(int fd, Outcome outcome, const void* data, std::size_t size) {
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
   }
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // whom would it tell?
   set_limit(RLIMIT_CORE, 0);
-  set_limit(RLIMIT_CPU, limits.cpu_seconds);
+  set_limit(RLIMIT_CPU, limits.seconds);
   set_limit(RLIMIT_FSIZE, 0);
   if (!limits.may_open_files) set_limit(RLIMIT_NOFILE, 0);
 #ifndef COTOUCH_SANITIZED
@@ -102,11 +106,19 @@ std::vector<std::byte> run_isolated(const std::function<std::vector<std::byte>()
   }
   close(ends[1]);
 
+  // Processor time is limited in the child; this clock is for one that waits, say for a lock that another thread of
+  // ours held while the child was made.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(4 * limits.seconds);
   std::vector<std::byte> received;
-  bool too_much = false;
+  bool too_much = false, too_long = false;
   try {
     std::byte buffer[65536];
     for (;;) {
+      pollfd end{ends[0], POLLIN, 0};
+      poll(&end, 1, 500);
+      too_long = std::chrono::steady_clock::now() > deadline;
+      if (too_long) break;
+      if (end.revents == 0) continue;
       const ssize_t got = read(ends[0], buffer, sizeof buffer);
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) break;
@@ -120,7 +132,7 @@ std::vector<std::byte> run_isolated(const std::function<std::vector<std::byte>()
     too_much = true;
   }
   close(ends[0]);  // a child that still writes is ended by this
-  if (too_much) kill(child, SIGKILL);
+  if (too_much || too_long) kill(child, SIGKILL);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -14,7 +14,7 @@ namespace cotouch {
 
 struct IsolationLimits {
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // the child's whole address space
-  std::uint64_t cpu_seconds = 600;
+  std::uint64_t seconds = 600;  // of work; a child that sleeps instead is ended after four times as long
   std::uint64_t result_bytes = std::uint64_t{8} << 30;
   bool may_open_files = true;  // for reading; it may never write one
 };

@@ -19,6 +19,8 @@ struct MeshLimits {
   std::size_t triangles = 50'000'000;
   std::size_t vertices = 150'000'000;  // before equal ones are joined
   double coordinate = 1e6;             // metres
+  // For formats read in a child process: so long for a small file, and a second more for each megabyte.
+  std::uint64_t seconds = 20;
 };
 
 using Bytes = std::span<const std::byte>;

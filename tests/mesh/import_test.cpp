@@ -332,6 +332,12 @@ TEST(BadFile, LimitsHold) {
   EXPECT_THROW(load_text(k_obj, "a.obj", options), Error);
 }
 
+TEST(BadFile, IsNotGuessedToBeOfAnotherFormatThanItsNameSays) {
+  // assimp would ask its PLY reader next, which does not come back from such a header.
+  const std::string ply = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty floa";
+  for (const char* name : {"a.gltf", "a.glb", "a.3mf"}) EXPECT_THROW(load_text(ply, name), Error) << name;
+}
+
 TEST(BadFile, GarbageInSceneFormatsIsAnErrorAndNothingElse) {
   const std::string archive = three_mf("");
   for (std::size_t cut = 10; cut < archive.size(); cut += archive.size() / 7)

@@ -77,13 +77,25 @@ TEST(Isolation, KeepsFilesOutOfReach) {
 
 TEST(Isolation, EndsAnEndlessLoop) {
   IsolationLimits limits;
-  limits.cpu_seconds = 1;
+  limits.seconds = 1;
   EXPECT_NE(failure(
                 []() -> Result {
                   volatile bool forever = true;
                   while (forever) {
                   }
                   return {};
+                },
+                limits)
+                .find("too long"),
+            std::string::npos);
+}
+
+TEST(Isolation, EndsAnEndlessWait) {
+  IsolationLimits limits;
+  limits.seconds = 1;
+  EXPECT_NE(failure(
+                []() -> Result {
+                  for (;;) pause();
                 },
                 limits)
                 .find("too long"),
