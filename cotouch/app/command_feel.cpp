@@ -4,6 +4,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/contact/cache.h>
 #include <cotouch/contact/nested.h>
+#include <cotouch/serve/touch_session.h>
 #include <cotouch/touch/loop.h>
 #include <cotouch/touch/recording.h>
 #include <cotouch/touch/scripted_device.h>
@@ -124,7 +125,11 @@ void run_feel(const FeelCommand& command) {
   HeldObject object(contact, held, scene.hand.front(), scene.static_pose);
   TouchLoopSettings loop_settings;
   TouchLoop loop(*device, object, loop_settings);
-  Recording recording = begin_recording(object, loop_settings.limits, scene.name);
+  FeelSettings feel;
+  feel.contact_stiffness = ContactSettings{}.stiffness;
+  feel.warm_nodes = budget.warm;  // measured here; a replay elsewhere must not measure it anew
+  Recording recording =
+      begin_recording(object, loop_settings.limits, format_recorded_scene({scene.name, feel, std::string()}));
   if (!command.json) fmt::print("{}: {}\n", scene.name, scene.summary);
   const RealtimeStatus status = run_loop(loop, recording, command.fast);
 

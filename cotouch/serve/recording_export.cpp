@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 namespace cotouch {
 namespace {
@@ -40,8 +41,19 @@ StateFrame frame_of(const TouchSample& sample, std::uint32_t part) {
   hand.felt = sample.felt;
   hand.in_contact = sample.in_contact;
   hand.deepest = sample.deepest;
+  hand.visited = sample.visited;
   frame.hands.push_back(hand);
   return frame;
+}
+
+// A frame stands for all cycles until the next one, as it does while it is live.
+void measure_cycles(std::span<const TouchSample> samples, StateFrame& frame) {
+  std::vector<std::uint32_t> times;
+  for (const TouchSample& sample : samples) times.push_back(sample.cycle_ns);
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  frame.cycle_median_us = static_cast<float>(*middle) * 1e-3F;
+  frame.cycle_longest_us = static_cast<float>(*std::max_element(times.begin(), times.end())) * 1e-3F;
 }
 
 }  // namespace
@@ -50,16 +62,16 @@ std::string to_csv(const std::vector<TouchSample>& samples) {
   std::string out =
       "time_s,hand_x_m,hand_y_m,hand_z_m,hand_qw,hand_qx,hand_qy,hand_qz,object_x_m,object_y_m,object_z_m,object_qw,"
       "object_qx,object_qy,object_qz,force_x_n,force_y_n,force_z_n,torque_x_nm,torque_y_nm,torque_z_nm,in_contact,"
-      "level,"
-      "deepest_m,buttons\n";
+      "level,deepest_m,buttons,visited_nodes,cycle_us\n";
   for (const TouchSample& s : samples) {
     put_number(out, s.time);
     for (const Pose* pose : {&s.hand, &s.object})
       put_numbers(out, {pose->position.x, pose->position.y, pose->position.z, pose->rotation.w, pose->rotation.x,
                         pose->rotation.y, pose->rotation.z});
     for (const Vec3d* v : {&s.felt.force, &s.felt.torque}) put_numbers(out, {v->x, v->y, v->z});
-    put_numbers(out, {static_cast<double>(s.in_contact), static_cast<double>(s.level), static_cast<double>(s.deepest),
-                      static_cast<double>(s.buttons)});
+    put_numbers(
+        out, {static_cast<double>(s.in_contact), static_cast<double>(s.level), static_cast<double>(s.deepest),
+              static_cast<double>(s.buttons), static_cast<double>(s.visited), static_cast<double>(s.cycle_ns) * 1e-3});
     out += '\n';
   }
   return out;
@@ -106,9 +118,13 @@ std::string encode_recording(const Recording& recording, const std::shared_ptr<c
   std::string frames;
   std::uint32_t made = 0;
   for (double at = 0; at < static_cast<double>(count); at += stride) {
-    const TouchSample& sample = recording.samples[static_cast<std::size_t>(at)];
+    const auto first = static_cast<std::size_t>(at);
+    const std::size_t next = std::min(count, static_cast<std::size_t>(at + stride));
+    const TouchSample& sample = recording.samples[first];
     StateFrame frame = frame_of(sample, part);
     frame.sequence = made;
+    frame.cycles = static_cast<std::uint32_t>(first + 1);
+    measure_cycles(std::span(recording.samples).subspan(first, std::max(next, first + 1) - first), frame);
     if (sight) {
       sight->look(sample.object, false, frame);
       if (frame.contacts.size() > k_frame_contacts) {

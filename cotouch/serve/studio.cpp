@@ -15,7 +15,6 @@ namespace {
 constexpr double k_near_rate = 15;                                  // near frames a second, at most
 constexpr auto k_near_repeat = std::chrono::seconds(2);             // for pages that joined since
 constexpr auto k_spacemouse_rest = std::chrono::milliseconds(500);  // at rest for so long, the device lets go
-constexpr double k_nodes_per_us = 20;                               // what a slow machine manages; see rebuild_session
 constexpr int k_niceness = 5;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -107,19 +106,15 @@ void Studio::end_session() {
   const TouchFrame& last = session_->loop().frame();
   earlier_cycles_ += last.cycle;
   earlier_missed_ += last.missed;
-  if (recording_) collect_samples(session_->loop(), *recording_);
+  session_->collect(recording_ ? &*recording_ : nullptr);
   session_.reset();
 }
 
-// Everything the loop depends on is fixed while it runs, so a change means a new loop that starts where the old one
-// ended. That takes a few milliseconds and begins with zero force fading in.
-void Studio::rebuild_session(const Pose& start, bool record) {
+// A new loop, for a new scene or for an object that is put somewhere else: it begins with zero force fading in.
+void Studio::rebuild_session(const Pose& start) {
   end_session();
   if (scene_->moving_part() == nullptr) return;
-  const auto pairs = static_cast<double>(std::max<std::size_t>(1, scene_->parts.size() - 1));
-  feel_.warm_nodes = static_cast<std::uint32_t>(feel_.budget_us * k_nodes_per_us / pairs);
   session_ = std::make_unique<TouchSession>(scene_, feel_, device_, start);
-  if (record) recording_ = session_->begin_recording();
   seen_cycles_.fill(0);
   session_->loop().start();
   loop_times_ = &session_->loop().cycle_times();
@@ -146,8 +141,11 @@ void Studio::install(std::shared_ptr<const LoadedScene> scene) {
   earlier_cycles_ = earlier_missed_ = 0;
   opened_ = Clock::now();
   last_near_ = {};
+  // No loop runs here, so nothing disturbs the measurement and the measurement disturbs nobody.
+  nodes_per_us_ = measured_nodes_per_us(*scene_);
+  feel_.warm_nodes = nodes_for(*scene_, nodes_per_us_, feel_.budget_us);
   const ScenePart* held = scene_->moving_part();
-  rebuild_session(held != nullptr ? held->pose : Pose{}, false);
+  rebuild_session(held != nullptr ? held->pose : Pose{});
   broadcast(scene_message(generation_, scene_->name));
   broadcast(settings_message(feel_));
 }
@@ -165,12 +163,7 @@ void Studio::tick() {
   if (session_) {
     touch = session_->loop().frame();
     if (touch.cycle == 0) touch.sample.object = touch.sample.hand = session_->start();
-    if (recording_) {
-      collect_samples(session_->loop(), *recording_);
-    } else {
-      for (TouchSample sample; session_->loop().next_sample(sample);) {
-      }
-    }
+    session_->collect(recording_ ? &*recording_ : nullptr);
     follow_spacemouse(touch.sample.object);
   }
   if (recording_) {

@@ -79,7 +79,7 @@ class Studio final : public RequestHandler, public FeedListener {
   void measure_cycles(StateFrame& frame);
   void follow_spacemouse(const Pose& object);
   void install(std::shared_ptr<const LoadedScene> scene);
-  void rebuild_session(const Pose& start, bool record);
+  void rebuild_session(const Pose& start);
   void end_session();
   Pose object_pose();
   void perform(ViewerId viewer, const ViewerCommand& command);
@@ -140,6 +140,7 @@ class Studio final : public RequestHandler, public FeedListener {
   std::shared_ptr<const LoadedScene> scene_;
   std::unique_ptr<Sight> sight_;
   FeelSettings feel_;
+  double nodes_per_us_ = 0;  // what this machine manages in this scene; 0 where it was not measured
   std::unique_ptr<TouchSession> session_;
   std::atomic<const CycleHistogram*> loop_times_{nullptr};
   Clock::time_point opened_{};

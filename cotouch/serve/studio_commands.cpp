@@ -83,7 +83,7 @@ std::string Studio::command_reset(ViewerId viewer) {
     if (held_by_ == HeldBy::viewer) device_.hold();
     if (held_by_ == HeldBy::device) release_hand_locked();
   }
-  rebuild_session(held->pose, false);
+  rebuild_session(held->pose);
   return {};
 }
 
@@ -124,10 +124,13 @@ std::string Studio::command_settings(const ViewerCommand& command) {
   if (!within(command.max_force, 0, 40)) return "The largest force is from 0 to 40 N.";
   if (!within(command.budget_us, 50, 900)) return "The time for contact is from 50 to 900 microseconds.";
   if (recording_) return k_stop_recording;
-  feel_.contact_stiffness = command.contact_stiffness.value_or(feel_.contact_stiffness);
-  feel_.max_force = command.max_force.value_or(feel_.max_force);
-  feel_.budget_us = command.budget_us.value_or(feel_.budget_us);
-  if (session_) rebuild_session(object_pose(), false);
+  FeelSettings feel = feel_;
+  feel.contact_stiffness = command.contact_stiffness.value_or(feel.contact_stiffness);
+  feel.max_force = command.max_force.value_or(feel.max_force);
+  feel.budget_us = command.budget_us.value_or(feel.budget_us);
+  feel.warm_nodes = nodes_for(*scene_, nodes_per_us_, feel.budget_us);
+  if (session_) session_->change(feel);
+  feel_ = feel;
   broadcast(settings_message(feel_));
   return {};
 }
@@ -145,8 +148,7 @@ std::string Studio::command_record_start() {
     scene_ = std::make_shared<const LoadedScene>(std::move(named));
     sight_ = std::make_unique<Sight>(scene_);
   }
-  // A loop that starts afresh can be repeated bit for bit: nothing it remembers was left out of the recording.
-  rebuild_session(object_pose(), true);
+  recording_ = session_->start_recording(scene_->name);
   recording_told_ = Clock::now();
   broadcast(recording_message(true, 0));
   return {};
@@ -161,9 +163,8 @@ std::string Studio::command_record_stop() {
 void Studio::finish_recording() {
   bool exact = true;
   if (session_) {
-    collect_samples(session_->loop(), *recording_);
-    const TouchFrame& frame = session_->loop().frame();
-    exact = frame.stalls == 0 && frame.samples_dropped == 0;
+    session_->collect(&*recording_);
+    exact = session_->recorded_exactly();
   }
   const Recording finished = std::move(*recording_);
   recording_.reset();

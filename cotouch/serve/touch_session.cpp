@@ -4,10 +4,15 @@
 #include <cotouch/base/hash.h>
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 namespace cotouch {
 namespace {
+
+constexpr auto k_patience = std::chrono::seconds(2);  // for a cycle of the loop
+constexpr const char* k_standing = "The touch loop does not answer, because the machine is too busy; try again.";
 
 const ScenePart& held_part(const LoadedScene& scene) {
   const ScenePart* held = scene.moving_part();
@@ -33,6 +38,36 @@ std::unique_ptr<ContactGroup> make_contacts(const LoadedScene& scene, const Feel
   return group;
 }
 
+double measured_nodes_per_us(const LoadedScene& scene) {
+  const ScenePart* held = scene.moving_part();
+  if (held == nullptr) return 0;
+  const bool shell_moves = scene.moving == Moving::shell;
+  // The pair with the most data is the one whose nodes are the dearest: it fits the caches worst.
+  const Shell* shell = nullptr;
+  const Field* field = nullptr;
+  std::size_t most = 0;
+  for (const ScenePart& part : scene.parts) {
+    if (part.moving) continue;
+    const Shell& its_shell = shell_moves ? held->part->shell : part.part->shell;
+    const Field& its_field = shell_moves ? part.part->field : held->part->field;
+    const std::size_t bytes = its_shell.point_count() * sizeof(ShellNode) + its_field.memory_bytes();
+    if (shell != nullptr && bytes <= most) continue;
+    shell = &its_shell;
+    field = &its_field;
+    most = bytes;
+  }
+  if (shell == nullptr) return 0;
+  constexpr double k_microseconds = 1000;
+  const WorkBudget budget = calibrate_budget(*shell, *field, k_microseconds);
+  return budget.warm == WorkBudget::unlimited().warm ? 0 : budget.warm / k_microseconds;
+}
+
+std::uint32_t nodes_for(const LoadedScene& scene, double nodes_per_us, double budget_us) {
+  if (!(nodes_per_us > 0)) return 0;
+  const auto pairs = static_cast<double>(std::max<std::size_t>(2, scene.parts.size()) - 1);
+  return static_cast<std::uint32_t>(std::clamp(budget_us * nodes_per_us / pairs, 1.0, 4e9));
+}
+
 HeldObjectSettings object_settings(const LoadedScene& scene, const FeelSettings& feel) {
   HeldObjectSettings settings;
   settings.coupling = scene.coupling;
@@ -55,17 +90,60 @@ TouchSession::TouchSession(std::shared_ptr<const LoadedScene> scene, const FeelS
     : scene_(std::move(scene)),
       feel_(feel),
       start_(start),
-      contacts_(make_contacts(*scene_, feel)),
-      object_(*contacts_, object_settings(*scene_, feel), start),
+      object_(*engines_.emplace_back(Engines{0, make_contacts(*scene_, feel)}).group, object_settings(*scene_, feel),
+              start),
       loop_(device, object_, {.limits = limit_settings(feel), .wait_for_device = true}) {
   ViewerDeviceSettings pace;
   pace.max_speed = 2 * scene_->size();
   device.attach(object_, pace);
 }
 
-Recording TouchSession::begin_recording() const {
-  const RecordedScene scene{scene_->name, feel_, hex(scene_->content_hash())};
-  return cotouch::begin_recording(object_, limit_settings(feel_), format_recorded_scene(scene));
+TouchChange TouchSession::hand_over(const FeelSettings& feel) {
+  Engines engines{0, make_contacts(*scene_, feel)};
+  const TouchChange change{engines.group.get(), object_settings(*scene_, feel), limit_settings(feel)};
+  engines.change = loop_.change(change);
+  if (engines.change == 0) throw Error(k_standing);
+  engines_.push_back(std::move(engines));
+  feel_ = feel;
+  return change;
+}
+
+void TouchSession::change(const FeelSettings& feel) {
+  hand_over(feel);
+}
+
+Recording TouchSession::start_recording(const std::string& name) {
+  faults_before_ = faults();
+  const TouchChange change = hand_over(feel_);
+  const auto end = std::chrono::steady_clock::now() + k_patience;
+  while (loop_.frame().mark.change < engines_.back().change) {
+    if (std::chrono::steady_clock::now() > end) throw Error(k_standing);
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  const TouchMark mark = loop_.frame().mark;
+  first_recorded_ = mark.cycle;
+  const RecordedScene scene{name, feel_, hex(scene_->content_hash())};
+  return begin_recording(change, mark, {}, format_recorded_scene(scene));
+}
+
+void TouchSession::collect(Recording* recording) {
+  const std::uint64_t taken = loop_.frame().mark.change;
+  while (engines_.front().change < taken) engines_.pop_front();
+  if (recording != nullptr) {
+    collect_samples(loop_, *recording, first_recorded_);
+    return;
+  }
+  for (TouchSample sample; loop_.next_sample(sample);) {
+  }
+}
+
+std::uint64_t TouchSession::faults() {
+  const TouchFrame& frame = loop_.frame();
+  return frame.stalls + frame.samples_dropped;
+}
+
+bool TouchSession::recorded_exactly() {
+  return faults() == faults_before_;
 }
 
 std::string format_recorded_scene(const RecordedScene& scene) {
@@ -107,6 +185,7 @@ ReplayResult replay(const Recording& recording, const LoadedScene& scene, const 
   TouchLoopSettings settings;
   settings.limits = recording.limits;
   TouchLoop loop(device, object, settings);
+  loop.resume(recording.limiter);
   ReplayResult result;
   result.samples.reserve(recording.samples.size());
   TouchSample sample;
@@ -117,9 +196,11 @@ ReplayResult replay(const Recording& recording, const LoadedScene& scene, const 
 
   const std::size_t count = std::min(result.samples.size(), recording.samples.size());
   std::size_t same = 0;
-  while (same < count && result.samples[same] == recording.samples[same]) ++same;
+  while (same < count && felt_alike(result.samples[same], recording.samples[same])) ++same;
   result.identical = same == recording.samples.size() && result.samples.size() == recording.samples.size();
   result.first_difference = same;
+  // How long a cycle took when it was felt is worth knowing; how long this took is not.
+  for (std::size_t i = 0; i < count; ++i) result.samples[i].cycle_ns = recording.samples[i].cycle_ns;
   return result;
 }
 

@@ -30,13 +30,13 @@ double share_within(double length, double limit) {
 
 HeldObject::HeldObject(ContactEngine& engine, const HeldObjectSettings& settings, const Pose& start,
                        const Pose& other) noexcept
-    : engine_(engine), settings_(settings), pose_(start), hand_(start), other_(other) {
+    : engine_(&engine), settings_(settings), pose_(start), hand_(start), other_(other) {
 }
 
 void HeldObject::place(const Pose& pose) noexcept {
   pose_ = pose;
   hand_ = pose;
-  engine_.reset();
+  engine_->reset();
 }
 
 void HeldObject::take_hand(const Pose& hand) noexcept {
@@ -63,7 +63,7 @@ Wrench HeldObject::step(const Pose& hand) noexcept {
   const Pose wanted{hand_.position, normalized(hand_.rotation)};
 
   const bool shell_moves = settings_.moving == Moving::shell;
-  engine_.evaluate(shell_moves ? pose_ : other_, shell_moves ? other_ : pose_, settings_.moving, contact_);
+  engine_->evaluate(shell_moves ? pose_ : other_, shell_moves ? other_ : pose_, settings_.moving, contact_);
   if (!is_finite(contact_)) {
     ++faults_.bad_contact;
     contact_.wrench = {};

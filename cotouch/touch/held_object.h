@@ -44,6 +44,11 @@ class HeldObject {
   void place(const Pose& pose) noexcept;
   void set_other(const Pose& other) noexcept { other_ = other; }
   void set_coupling(const CouplingSettings& coupling) noexcept { settings_.coupling = coupling; }
+  // Goes on, from where the object is, against other contacts or with other settings.
+  void change(ContactEngine& engine, const HeldObjectSettings& settings) noexcept {
+    engine_ = &engine;
+    settings_ = settings;
+  }
 
   const HeldObjectSettings& settings() const noexcept { return settings_; }
   const Pose& pose() const noexcept { return pose_; }
@@ -56,7 +61,7 @@ class HeldObject {
   void take_hand(const Pose& hand) noexcept;
   Vec6 equilibrium_motion(const CouplingResult& coupling) noexcept;
 
-  ContactEngine& engine_;
+  ContactEngine* engine_;
   HeldObjectSettings settings_;
   Pose pose_, hand_, other_;
   ContactResult contact_;

@@ -56,4 +56,25 @@ bool ForceLimiter::release() noexcept {
   return true;
 }
 
+void ForceLimiter::change(const LimitSettings& settings) noexcept {
+  settings_ = settings;
+  if (!try_enter()) return;  // a release is under way: nothing is left to be cut
+  last_ = {cut(last_.force, settings_.max_force), cut(last_.torque, settings_.max_torque)};
+  leave();
+}
+
+LimiterState ForceLimiter::state() noexcept {
+  if (!try_enter()) return {};
+  const LimiterState state{last_, ramp_};
+  leave();
+  return state;
+}
+
+void ForceLimiter::resume(const LimiterState& state) noexcept {
+  if (!try_enter()) return;
+  last_ = {cut(state.last.force, settings_.max_force), cut(state.last.torque, settings_.max_torque)};
+  ramp_ = std::clamp(state.ramp, 0.0, 1.0);
+  leave();
+}
+
 }  // namespace cotouch

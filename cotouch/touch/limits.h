@@ -24,6 +24,14 @@ struct LimitSettings {
   double period = 1e-3;       // seconds between writes
 };
 
+// All a limiter remembers from one write to the next.
+struct LimiterState {
+  Wrench last;      // as written
+  double ramp = 0;  // 0 released, 1 faded in
+
+  friend bool operator==(const LimiterState&, const LimiterState&) = default;
+};
+
 class ForceLimiter {
  public:
   // The device must outlive the limiter, which leaves it at zero force.
@@ -39,6 +47,14 @@ class ForceLimiter {
   // Writes zero and stays there until the next write. May be called from any thread. Returns false, having written
   // nothing, when another thread is inside write(): then the device is being served, or its driver hangs.
   bool release() noexcept;
+
+  // For the writing thread, between two writes. New limits hold at once: what was written last counts as if it had been
+  // cut to them, and the ramp goes on where it is.
+  void change(const LimitSettings& settings) noexcept;
+  // Zero, as after a release, while another thread is inside release().
+  LimiterState state() noexcept;
+  // Goes on from a recorded state instead of fading in, for repeating a recording.
+  void resume(const LimiterState& state) noexcept;
 
   std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 

@@ -1,25 +1,51 @@
 #include <cotouch/touch/loop.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace cotouch {
+namespace {
+
+constexpr std::size_t k_waiting_changes = 16;
+
+}  // namespace
+
+bool felt_alike(TouchSample a, const TouchSample& b) noexcept {
+  a.cycle_ns = b.cycle_ns;
+  return a == b;
+}
 
 TouchLoop::TouchLoop(Device& device, HeldObject& object, const TouchLoopSettings& settings)
     : device_(device),
       object_(object),
       settings_(settings),
       limiter_(device, settings.limits),
-      samples_(settings.queued_samples) {
+      samples_(settings.queued_samples),
+      changes_(k_waiting_changes) {
 }
 
 TouchLoop::~TouchLoop() {
   stop();
 }
 
+std::uint64_t TouchLoop::change(const TouchChange& change) noexcept {
+  return changes_.push(change) ? ++changes_asked_ : 0;
+}
+
+void TouchLoop::take_changes() noexcept {
+  for (TouchChange change; changes_.pop(change);) {
+    change.limits.period = settings_.limits.period;
+    object_.change(*change.engine, change.object);
+    limiter_.change(change.limits);
+    now_.mark = {now_.mark.change + 1, now_.cycle, object_.pose(), limiter_.state()};
+  }
+}
+
 bool TouchLoop::cycle(std::uint64_t missed) noexcept {
   const RealtimeSection section;
   const std::int64_t begin = monotonic_ns();
   now_.missed += missed;
+  take_changes();
 
   DeviceReading reading;
   const bool present = device_.read(reading);
@@ -44,10 +70,12 @@ bool TouchLoop::cycle(std::uint64_t missed) noexcept {
   sample.in_contact = now_.contact.in_contact;
   sample.level = now_.contact.level;
   sample.deepest = now_.contact.deepest;
-  if (present && settings_.queued_samples > 0 && !samples_.push(sample)) ++now_.samples_dropped;
+  sample.visited = now_.contact.visited;
 
   const std::int64_t end = monotonic_ns();
   now_.cycle_ns = end - begin;
+  sample.cycle_ns = static_cast<std::uint32_t>(std::min<std::int64_t>(now_.cycle_ns, ~0U));
+  if (present && settings_.queued_samples > 0 && !samples_.push(sample)) ++now_.samples_dropped;
   cycle_times_.add(now_.cycle_ns);
   last_cycle_ns_.store(end, std::memory_order_release);
   frames_.write(now_);

@@ -32,8 +32,28 @@ struct TouchSample {
   std::uint32_t level = 0;
   float deepest = 0;  // metres
   std::uint32_t buttons = 0;
+  std::uint32_t visited = 0;   // tree nodes
+  std::uint32_t cycle_ns = 0;  // time the cycle took; the one thing here that depends on the clock
 
   friend bool operator==(const TouchSample&, const TouchSample&) = default;
+};
+
+// Bit for bit, but for the time the cycles took.
+bool felt_alike(TouchSample a, const TouchSample& b) noexcept;
+
+// What the loop feels with. A running loop takes a new one over whole, between two cycles, and the force goes on.
+struct TouchChange {
+  ContactEngine* engine = nullptr;  // must outlive the loop or the taking of the next change, whichever comes first
+  HeldObjectSettings object;
+  LimitSettings limits;  // but for the period, which stays
+};
+
+// Where the loop stood when it took over its newest change: with a fresh engine, all that later forces depend on.
+struct TouchMark {
+  std::uint64_t change = 0;  // its number, counted from 1; 0 where there was none
+  std::uint64_t cycle = 0;   // cycles done before
+  Pose object;
+  LimiterState limiter;
 };
 
 enum class TouchState : std::uint8_t { idle, touching, device_lost, stopped };
@@ -45,6 +65,7 @@ struct TouchFrame {
   Wrench wanted;  // before the limits
   ContactStats contact;
   HeldObjectFaults faults;
+  TouchMark mark;
   std::uint64_t cycle = 0;            // cycles done
   std::uint64_t missed = 0;           // periods that passed without a cycle
   std::uint64_t stalls = 0;           // times the watchdog took the force away
@@ -78,6 +99,12 @@ class TouchLoop {
   // was lost. The force stays on between calls; stop() takes it away.
   std::uint64_t run_cycles(std::uint64_t count) noexcept;
 
+  // For one thread: from the next cycle on feel like this. Returns the change's number, which the frames' mark shows
+  // once it is taken, or 0 where too many are waiting because the loop stands still.
+  std::uint64_t change(const TouchChange& change) noexcept;
+  // Before run_cycles: goes on from a recorded state. A loop that is started fades in all the same.
+  void resume(const LimiterState& state) noexcept { limiter_.resume(state); }
+
   // For one reading thread each.
   const TouchFrame& frame() noexcept { return frames_.read(); }
   bool next_sample(TouchSample& sample) noexcept { return samples_.pop(sample); }
@@ -86,6 +113,7 @@ class TouchLoop {
 
  private:
   bool cycle(std::uint64_t missed) noexcept;
+  void take_changes() noexcept;
   void touch(std::stop_token stop);
   void watch(std::stop_token stop);
 
@@ -96,6 +124,8 @@ class TouchLoop {
   TouchFrame now_;  // the touch thread's
   LatestValue<TouchFrame> frames_;
   BoundedQueue<TouchSample> samples_;
+  BoundedQueue<TouchChange> changes_;
+  std::uint64_t changes_asked_ = 0;  // the asking thread's
   CycleHistogram cycle_times_;
   std::atomic<bool> running_{false};
   std::atomic<std::int64_t> last_cycle_ns_{0};

@@ -13,8 +13,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "recordings are written in the machine's byte order");
 
 constexpr char k_magic[8] = {'C', 'O', 'T', 'O', 'U', 'C', 'H', 'R'};
-constexpr std::uint32_t k_version = 1;
-constexpr std::uint32_t k_sample_bytes = (1 + 7 + 7 + 6) * 8 + 4 * 4;
+constexpr std::uint32_t k_version = 2;
+constexpr std::uint32_t k_sample_bytes = (1 + 7 + 7 + 6) * 8 + 6 * 4;
 constexpr std::uint32_t k_longest_name = 255;
 
 // Writing and reading go through the same `visit` functions below, so the two cannot disagree about the order.
@@ -72,11 +72,17 @@ void visit(Io& io, LimitSettings& limits) {
   io(limits.ramp_seconds), io(limits.period);
 }
 template <class Io>
+void visit(Io& io, LimiterState& state) {
+  visit(io, state.last.force), visit(io, state.last.torque);
+  io(state.ramp);
+}
+template <class Io>
 void visit(Io& io, TouchSample& sample) {
   io(sample.time);
   visit(io, sample.hand), visit(io, sample.object);
   visit(io, sample.felt.force), visit(io, sample.felt.torque);
   io(sample.in_contact), io(sample.level), io(sample.deepest), io(sample.buttons);
+  io(sample.visited), io(sample.cycle_ns);
 }
 
 bool is_rotation(const Quat& q) {
@@ -91,14 +97,27 @@ bool is_rotation(const Quat& q) {
 }  // namespace
 
 Recording begin_recording(const HeldObject& object, const LimitSettings& limits, std::string scene) {
-  Recording recording{object.settings(), limits, object.pose(), object.other(), std::move(scene), {}};
+  Recording recording{object.settings(), limits, object.pose(), object.other(), {}, std::move(scene), {}};
   if (recording.scene.size() > k_longest_name) recording.scene.resize(k_longest_name);
   return recording;
 }
 
-void collect_samples(TouchLoop& loop, Recording& recording) {
+Recording begin_recording(const TouchChange& change, const TouchMark& mark, const Pose& other, std::string scene) {
+  Recording recording{change.object, change.limits, mark.object, other, mark.limiter, std::move(scene), {}};
+  if (recording.scene.size() > k_longest_name) recording.scene.resize(k_longest_name);
+  return recording;
+}
+
+void collect_samples(TouchLoop& loop, Recording& recording, std::uint64_t first) {
+  const double period = recording.limits.period;
   TouchSample sample;
-  while (loop.next_sample(sample)) recording.samples.push_back(sample);
+  while (loop.next_sample(sample)) {
+    const auto cycle = static_cast<std::uint64_t>(sample.time / period + 0.5);
+    if (cycle < first) continue;
+    // The product that the loop would have formed had it begun here, so that a replay finds the same bits.
+    sample.time = static_cast<double>(cycle - first) * period;
+    recording.samples.push_back(sample);
+  }
 }
 
 void write_recording(const Recording& recording, const std::filesystem::path& file) {
@@ -111,6 +130,7 @@ void write_recording(const Recording& recording, const std::filesystem::path& fi
   visit(io, copy.object);
   visit(io, copy.limits);
   visit(io, copy.start), visit(io, copy.other);
+  visit(io, copy.limiter);
   auto name_length = static_cast<std::uint32_t>(std::min<std::size_t>(copy.scene.size(), k_longest_name));
   io(name_length);
   for (std::uint32_t i = 0; i < name_length; ++i) io(copy.scene[i]);
@@ -136,6 +156,7 @@ Recording parse_recording(std::span<const std::byte> bytes, const std::string& n
   visit(io, recording.object);
   visit(io, recording.limits);
   visit(io, recording.start), visit(io, recording.other);
+  visit(io, recording.limiter);
   io(name_length);
   if (!io.ok || sample_bytes != k_sample_bytes || name_length > k_longest_name || name_length > io.left())
     refuse(name, "its head is damaged.");

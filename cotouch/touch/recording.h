@@ -1,10 +1,12 @@
 // What a hand did and felt, in a file, and the device that plays it back.
 //
-// A recording holds everything the force depends on besides the two bodies: settings, limits, start poses, and the
-// hand's pose cycle by cycle. Played back without the clock against the same bodies it gives the same forces, bit for
-// bit, as long as the loop did not stall or lose its device in between (both make the force fade in anew).
+// A recording holds everything the force depends on besides the two bodies: settings, limits, start poses, what the
+// limiter remembered, and the hand's pose cycle by cycle. Played back without the clock against the same bodies it
+// gives the same forces, bit for bit, as long as the loop did not stall or lose its device in between (both make the
+// force fade in anew). It may begin in the midst of a loop, with a change to an engine that remembers nothing
+// (TouchMark).
 //
-// File, version 1, little-endian, no padding: the eight bytes "COTOUCHR"; u32 version; u32 bytes per sample; u64 number
+// File, version 2, little-endian, no padding: the eight bytes "COTOUCHR"; u32 version; u32 bytes per sample; u64 number
 // of samples; settings and poses as in `Recording`, in that order, each number a f64 and each choice a u32; u32 length
 // of the scene's name and the name; the samples as in `TouchSample`; u64 XXH3 of everything before it.
 #pragma once
@@ -20,16 +22,20 @@ namespace cotouch {
 struct Recording {
   HeldObjectSettings object;
   LimitSettings limits;
-  Pose start;         // of the held object before the first cycle
-  Pose other;         // of the body it touches
+  Pose start;  // of the held object before the first cycle
+  Pose other;  // of the body it touches
+  LimiterState limiter;
   std::string scene;  // what was touched, at most 255 bytes
   std::vector<TouchSample> samples;
 };
 
 // The head of a recording of what `object` is about to do.
 Recording begin_recording(const HeldObject& object, const LimitSettings& limits, std::string scene);
-// Appends what the loop has queued up to now. For the loop's one sample reader.
-void collect_samples(TouchLoop& loop, Recording& recording);
+// Of what a running loop does from `mark` on, where it took over `change`.
+Recording begin_recording(const TouchChange& change, const TouchMark& mark, const Pose& other, std::string scene);
+// Appends what the loop has queued up to now, without the cycles before `first`; time counts from there. For the loop's
+// one sample reader.
+void collect_samples(TouchLoop& loop, Recording& recording, std::uint64_t first = 0);
 
 // The file is there whole or not at all. Throws Error where it cannot be written.
 void write_recording(const Recording& recording, const std::filesystem::path& file);

@@ -87,6 +87,31 @@ TEST(ForceLimiter, FadesInAfterEveryRelease) {
   }
 }
 
+TEST(ForceLimiter, NewLimitsHoldAtOnceAndDoNotFadeInAnew) {
+  ProbeDevice device;
+  ForceLimiter limiter(device, {});
+  const Wrench wanted{{0, 0, 8}, {}};
+  for (int i = 0; i < 200; ++i) limiter.write(wanted);
+  LimitSettings lower;
+  lower.max_force = 3;
+  limiter.change(lower);
+  EXPECT_NEAR(limiter.write(wanted).force.z, 3, 1e-12);
+  EXPECT_EQ(limiter.state().ramp, 1);
+  // Back up, the force rises by no more than its rate: 5000 N/s are 5 N a millisecond.
+  limiter.change({});
+  EXPECT_NEAR(limiter.write(wanted).force.z, 8, 1e-12);
+}
+
+TEST(ForceLimiter, GoesOnFromAStateWithinItsLimits) {
+  ProbeDevice device;
+  ForceLimiter one(device, {}), other(device, {});
+  for (int i = 0; i < 40; ++i) one.write({{2, 0, 0}, {0, 0.1, 0}});
+  other.resume(one.state());
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(one.write({{0, 6, 0}, {}}), other.write({{0, 6, 0}, {}}));
+  other.resume({{{1e9, 0, 0}, {}}, 1e9});
+  EXPECT_LE(norm(other.write({{1e9, 0, 0}, {}}).force), LimitSettings{}.max_force * (1 + 1e-12));
+}
+
 TEST(ForceLimiter, LeavesTheDeviceAtZeroWhenItGoes) {
   ProbeDevice device;
   {

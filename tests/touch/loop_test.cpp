@@ -143,7 +143,38 @@ TEST(TouchLoop, WithoutTheClockEveryRunGivesTheSameBits) {
     EXPECT_EQ(pressed.device.force.load(), 0);
   }
   EXPECT_EQ(runs[0].size(), 399U);
-  EXPECT_TRUE(runs[0] == runs[1]);
+  EXPECT_TRUE(std::equal(runs[0].begin(), runs[0].end(), runs[1].begin(), felt_alike));
+}
+
+TEST(TouchLoop, AChangeIsTakenOverBetweenTwoCyclesAndTheForceGoesOn) {
+  Pressed pressed;
+  HalfspaceContact softer(500);
+  TouchLoop loop(pressed.device, pressed.object, {});
+  loop.run_cycles(300);
+  // Springs in series: 4 mm * 1 / (1/K + 1/k), which for K = 1e5 N/m is nearly 4 mm * k.
+  const double k = pressed.object.settings().coupling.linear_stiffness;
+  ASSERT_NEAR(loop.frame().sample.felt.force.z, 4e-3 / (1 / 1e5 + 1 / k), 1e-6);
+  ASSERT_EQ(loop.change({&softer, testing::shell_in_hand(), {}}), 1U);
+  const double settled = 4e-3 / (1 / 500.0 + 1 / k);
+  double least = 1e9;
+  for (int i = 0; i < 300; ++i) {
+    loop.run_cycles(1);
+    least = std::min(least, loop.frame().sample.felt.force.z);
+  }
+  EXPECT_EQ(loop.frame().mark.change, 1U);
+  EXPECT_EQ(loop.frame().mark.cycle, 300U);
+  EXPECT_NEAR(loop.frame().sample.felt.force.z, settled, 1e-6);
+  EXPECT_GT(least, 0.99 * settled);  // it went there directly, not by way of zero
+}
+
+TEST(TouchLoop, ChangesNobodyTakesAreRefusedInTheEnd) {
+  Pressed pressed;
+  TouchLoop loop(pressed.device, pressed.object, {});
+  std::uint64_t taken = 0;
+  while (loop.change({&pressed.contact, testing::shell_in_hand(), {}}) != 0) ASSERT_LT(++taken, 1000U);
+  EXPECT_GT(taken, 1U);
+  loop.run_cycles(1);
+  EXPECT_EQ(loop.frame().mark.change, taken);
 }
 
 TEST(TouchLoop, AFullQueueDropsSamplesAndSaysSo) {
@@ -160,6 +191,9 @@ TEST(TouchLoop, CycleNeitherAllocatesNorLocks) {
   TouchLoop loop(pressed.device, pressed.object, {});
   const std::uint64_t before = RealtimeSection::breaches();
   loop.run_cycles(500);
+  HalfspaceContact other(5e4);
+  loop.change({&other, testing::shell_in_hand(), {}});
+  loop.run_cycles(1);
   loop.start();
   EXPECT_TRUE(eventually([&] { return loop.frame().cycle > 600; }));
   loop.stop();

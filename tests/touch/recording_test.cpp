@@ -4,6 +4,7 @@
 #include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
 #include <cotouch/base/random.h>
+#include <cotouch/touch/scripted_device.h>
 #include <cotouch/touch/simulated_device.h>
 
 #include "fixtures.h"
@@ -11,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace cotouch {
@@ -48,11 +50,18 @@ void sign(std::vector<std::byte>& bytes) {
   std::memcpy(bytes.data() + bytes.size() - 8, &check, 8);
 }
 
+bool alike(const Recording& a, const Recording& b) {
+  return std::equal(a.samples.begin(), a.samples.end(), b.samples.begin(), b.samples.end(), felt_alike);
+}
+
 TEST(Recording, ComesBackFromItsFileUnchanged) {
   Recording recording = recorded_press();
   recording.object.coupling.linear_stiffness = 1234.5;
   recording.limits.ramp_seconds = 0.25;
   recording.other.position = {1, 2, 3};
+  recording.limiter = {{{0.5, -1, 2}, {0.01, 0, 0.02}}, 0.625};
+  recording.samples[7].visited = 4321;
+  recording.samples[7].cycle_ns = 98765;
   ASSERT_GT(recording.samples.size(), 200U);
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "press.rec";
@@ -65,6 +74,7 @@ TEST(Recording, ComesBackFromItsFileUnchanged) {
   EXPECT_EQ(back.object.coupling.linear_stiffness, 1234.5);
   EXPECT_EQ(back.object.moving, Moving::shell);
   EXPECT_EQ(back.limits.ramp_seconds, 0.25);
+  EXPECT_EQ(back.limiter, recording.limiter);
 }
 
 TEST(Recording, PlaysBackTheSameForcesBitForBit) {
@@ -79,10 +89,58 @@ TEST(Recording, PlaysBackTheSameForcesBitForBit) {
   Recording again = begin_recording(object, settings.limits, recording.scene);
   loop.run_cycles(100000);
   collect_samples(loop, again);
-  EXPECT_TRUE(again.samples == recording.samples);
+  EXPECT_TRUE(alike(again, recording));
   double most = 0;
   for (const TouchSample& sample : again.samples) most = std::max(most, norm(sample.felt.force));
   EXPECT_GT(most, 1);  // there was something to feel
+}
+
+TEST(Recording, BegunInTheMidstOfALoopItPlaysBackTheSameForcesAndTheLoopFeelsNothingOfIt) {
+  // Two equal loops; one of them is asked to record in the middle, while the force is still fading in.
+  constexpr std::uint64_t k_before = 60;
+  std::vector<TouchSample> undisturbed;
+  Recording recording;
+  for (const bool record : {false, true}) {
+    HalfspaceContact contact(3000, k_feet), fresh(3000, k_feet);
+    const Pose start{{0, 0, 0.001}, {}};
+    ScriptedDevice device(HandPath({start, {{0.01, 0, -0.004}, quat_from_rotation_vector({0.1, 0, 0.2})}}, 0.05), 1e-3);
+    HeldObject object(contact, shell_in_hand(), start);
+    TouchLoop loop(device, object, {});
+    ASSERT_EQ(loop.run_cycles(k_before), k_before);
+    const TouchChange change{&fresh, shell_in_hand(), {}};
+    if (record) {
+      ASSERT_EQ(loop.change(change), 1U);
+    }
+    EXPECT_EQ(loop.frame().mark.change, 0U);  // it waits for the next cycle
+    loop.run_cycles(1000);
+    if (!record) {
+      for (TouchSample sample; loop.next_sample(sample);) undisturbed.push_back(sample);
+      continue;
+    }
+    const TouchMark mark = loop.frame().mark;
+    EXPECT_EQ(mark.change, 1U);
+    EXPECT_EQ(mark.cycle, k_before);
+    recording = begin_recording(change, mark, {}, "midst");
+    collect_samples(loop, recording, mark.cycle);
+  }
+  ASSERT_EQ(recording.samples.size(), undisturbed.size() - k_before);
+  for (std::size_t i = 0; i < recording.samples.size(); ++i) {
+    EXPECT_EQ(recording.samples[i].felt.force, undisturbed[k_before + i].felt.force);
+    EXPECT_EQ(recording.samples[i].time, static_cast<double>(i) * 1e-3);
+  }
+  EXPECT_GT(recording.limiter.ramp, 0.1);
+  EXPECT_LT(recording.limiter.ramp, 0.9);
+  EXPECT_GT(norm(recording.limiter.last.force), 0);
+
+  HalfspaceContact contact(3000, k_feet);
+  RecordedDevice device(recording.samples);
+  HeldObject object(contact, recording.object, recording.start, recording.other);
+  TouchLoop loop(device, object, {});
+  loop.resume(recording.limiter);
+  Recording again = begin_recording(object, recording.limits, "again");
+  loop.run_cycles(100000);
+  collect_samples(loop, again);
+  EXPECT_TRUE(alike(again, recording));
 }
 
 TEST(Recording, RefusesEveryTruncationAndEveryFlippedByte) {
