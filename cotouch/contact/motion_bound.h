@@ -20,9 +20,12 @@ class MotionBound {
   double advance(const Pose& relative) noexcept;
   // As if everything had moved by `distance` to a pose that is not known.
   void restart(double distance) noexcept;
+  // Back to zero, as newly made.
+  void reset() noexcept {
+    clock_ = 0;
+    started_ = false;
+  }
   double clock() const noexcept { return clock_; }
-  // The clock's reading at which a slack measured now is used up, rounded down.
-  double expiry(double slack) const noexcept { return clock_ + (slack - clock_ * 0x1p-51); }
 
  private:
   void add(double distance) noexcept;

@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint32_t k_block = 256;  // points looked up together; their buffers stay in the first-level cache
 constexpr std::uint64_t k_skips_per_visit = 4;  // see WorkBudget
 constexpr double k_farthest = 1e8;              // cells; beyond, nothing can touch and a float has no fraction left
+constexpr double k_ticks_per_cell = 256;        // of the motion clock
+constexpr std::uint32_t k_last_tick = 1U << 31;
 
 // Shell frame to field cells: one affine map, computed in double and rounded once.
 struct CellMap {
@@ -43,16 +45,20 @@ struct NestedContact::Work {
   std::uint32_t leaf_expiry = 0;  // expiry[leaf_expiry + point] belongs to a point new on the last level
   double inverse_ramp = 0;
   double reach = 0;  // of the shell, in metres, with room for rounding
-  double largest_slack = 0;
+  float largest_slack = 0;
 
   MotionBound motion;
-  std::vector<double> expiry;  // per node, per new point on the last level: clock until which its ball is surely free
+  // Per node, then per new point on the last level: the tick until which its ball is surely free. Whole ticks take half
+  // the memory of the clock's own reading, and reading them is most of what a skipped node costs.
+  std::vector<std::uint32_t> expiry;
+  double metres_per_tick = 0;
+  float ticks_per_metre = 0;  // rounded down
 
   Pose shell_pose, field_pose;  // of this evaluation, in the world
   Pose relative;                // the shell's in the field's frame
   CellMap map;
-  float margin = 0;  // metres by which rounding may bring two points closer than their balls say
-  double now = 0;    // clock of this evaluation
+  float margin = 0;       // metres by which rounding may bring two points closer than their balls say
+  std::uint32_t now = 0;  // tick of this evaluation
 
   Queue queue, next;
   std::vector<std::uint32_t> points;  // looked up, all levels one after another
@@ -64,7 +70,7 @@ struct NestedContact::Work {
   std::uint32_t contact_count = 0;
 
   // One block's worth of work: places in the field, values there, room around them, queued nodes that may touch.
-  std::array<Vec3f, k_block> cell;
+  std::array<Field::Place, k_block> place_of;
   std::array<float, k_block> distance, free;
   std::array<std::uint32_t, k_block> open;
 
@@ -72,6 +78,7 @@ struct NestedContact::Work {
        std::uint32_t deepest_level);
 
   bool place(const Pose& shell_in_world, const Pose& field_in_world) noexcept;
+  void advance_clock() noexcept;
   template <bool coherent>
   void traverse(ContactStats& stats) noexcept;
   template <bool coherent>
@@ -83,8 +90,11 @@ struct NestedContact::Work {
   void sum(Moving moving, ContactResult& result) const noexcept;
   void forget() noexcept;
 
-  double expiry_of(float slack_now) const noexcept {
-    return motion.expiry(std::min(static_cast<double>(slack_now), largest_slack));
+  // A slack g measured at the clock's reading M lasts while the clock is below M + g, so surely while its whole ticks
+  // are fewer than those of M and those of g together.
+  std::uint32_t expiry_of(float slack) const noexcept {
+    const float lasting = std::min(std::max(slack, 0.0F), largest_slack);
+    return now + static_cast<std::uint32_t>(static_cast<std::int32_t>(lasting * ticks_per_metre));
   }
 };
 
@@ -113,12 +123,15 @@ NestedContact::Work::Work(const Shell& shell_in, const Field& field_in, const Co
     radius_squared = std::max(radius_squared, norm_squared(Vec3d(p) - center));
   const double radius = std::sqrt(radius_squared);
   motion = MotionBound(center, radius);
-  largest_slack = 4 * (radius + norm(Vec3d(field.box().size())));
+  metres_per_tick = spacing / k_ticks_per_cell;
+  ticks_per_metre = static_cast<float>((1 - 0x1p-20) / metres_per_tick);
+  const double farthest_free = 4 * (radius + norm(Vec3d(field.box().size())));
+  largest_slack = static_cast<float>(std::min(farthest_free, 0.25 * k_last_tick * metres_per_tick));
 
   const std::uint32_t all_points = shell.points_to_level(last);
   const std::uint32_t inner_points = last > 0 ? shell.points_to_level(last - 1) : 0;
   leaf_expiry = shell.data().level_begin[last] - inner_points;
-  expiry.assign(leaf_expiry + all_points, 0.0);
+  expiry.assign(leaf_expiry + all_points, 0U);
   // One entry more than can be kept: a candidate is written first and kept by moving the end.
   for (Queue* q : {&queue, &next}) {
     q->node.resize(inner_points + 1);
@@ -151,6 +164,17 @@ bool NestedContact::Work::place(const Pose& shell_in_world, const Pose& field_in
   return true;
 }
 
+void NestedContact::Work::advance_clock() noexcept {
+  double tick = motion.advance(relative) / metres_per_tick;
+  if (tick >= k_last_tick) {
+    // Once in kilometres of motion all is forgotten and the clock starts anew.
+    std::fill(expiry.begin(), expiry.end(), 0U);
+    motion.reset();
+    tick = motion.advance(relative);
+  }
+  now = static_cast<std::uint32_t>(tick);
+}
+
 // Queues level 0.
 template <bool coherent>
 void NestedContact::Work::queue_roots() noexcept {
@@ -177,8 +201,11 @@ void NestedContact::Work::look_up(std::uint32_t begin, bool is_last) noexcept {
   for (; begin < point_count; begin += k_block) {
     const std::uint32_t count = std::min(k_block, point_count - begin);
     const std::uint32_t* const point = &points[begin];
-    for (std::uint32_t i = 0; i < count; ++i) cell[i] = map(positions[point[i]]);
-    for (std::uint32_t i = 0; i < count; ++i) distance[i] = field.distance_in_cells(cell[i]);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      place_of[i] = field.locate(map(positions[point[i]]));
+      Field::fetch(place_of[i]);
+    }
+    for (std::uint32_t i = 0; i < count; ++i) distance[i] = field.distance_at(place_of[i]);
     ContactPoint* const touching = contacts.data();
     std::uint32_t n = contact_count;
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -292,7 +319,7 @@ void NestedContact::Work::sum(Moving moving, ContactResult& result) const noexce
 
 void NestedContact::Work::forget() noexcept {
   // Farther than any slack reaches, so every one has run out; clearing them all would take longer than a cycle.
-  motion.restart(2 * largest_slack);
+  motion.restart(2 * static_cast<double>(largest_slack));
   rendered = 0;
 }
 
@@ -311,7 +338,7 @@ void NestedContact::evaluate(const Pose& shell, const Pose& field, Moving moving
     return;
   }
   if (w.settings.coherence) {
-    w.now = w.motion.advance(w.relative);
+    w.advance_clock();
     w.traverse<true>(result.stats);
   } else {
     w.traverse<false>(result.stats);

@@ -52,7 +52,19 @@ class Field {
   // Distance in metres at a point of the field's own frame.
   float distance(const Vec3f& point) const noexcept { return distance_in_cells(to_cells(point)); }
   // The same, the point given in cells from the box's low corner: what the contact loop computes directly.
-  float distance_in_cells(const Vec3f& cell) const noexcept;
+  float distance_in_cells(const Vec3f& cell) const noexcept { return distance_at(locate(cell)); }
+  // The same in two steps, so that many places can be fetched from memory before the first is needed.
+  struct Place {
+    const std::int16_t* sample;  // the cell's low corner; none where `at.x` is the value already
+    Vec3f at;                    // within the cell, 0..1
+  };
+  Place locate(const Vec3f& cell) const noexcept;
+  static void fetch(const Place& place) noexcept {
+    if (!place.sample) return;
+    __builtin_prefetch(place.sample);
+    __builtin_prefetch(place.sample + FieldData::k_brick_side * (FieldData::k_brick_side + 1) + 1);
+  }
+  float distance_at(const Place& place) const noexcept;
   // Central difference over one cell: smooth enough for normals (the exact gradient jumps at cell borders).
   Vec3f gradient(const Vec3f& point) const noexcept;
 
@@ -84,29 +96,34 @@ class Field {
   std::shared_ptr<const void> keep_alive_;
 };
 
-inline float Field::distance_in_cells(const Vec3f& cell) const noexcept {
+inline Field::Place Field::locate(const Vec3f& cell) const noexcept {
   // One branch for six comparisons; a NaN fails it too.
   const bool inside =
       (cell.x >= 0) & (cell.y >= 0) & (cell.z >= 0) & (cell.x < cells_.x) & (cell.y < cells_.y) & (cell.z < cells_.z);
   if (!inside) [[unlikely]]
-    return outside_value(cell);
+    return {nullptr, {outside_value(cell), 0, 0}};
   const auto ix = static_cast<std::int32_t>(cell.x);
   const auto iy = static_cast<std::int32_t>(cell.y);
   const auto iz = static_cast<std::int32_t>(cell.z);
   const Vec3<std::int32_t> brick{ix >> 3, iy >> 3, iz >> 3};
   const std::uint32_t slot = data_.brick_index.data()[(brick.z * data_.bricks.y + brick.y) * data_.bricks.x + brick.x];
-  if (slot == FieldData::k_coarse) return coarse_value(cell, brick);
-  const float fx = cell.x - static_cast<float>(ix);
-  const float fy = cell.y - static_cast<float>(iy);
-  const float fz = cell.z - static_cast<float>(iz);
-  const std::int16_t* s = data_.samples.data() + std::size_t{slot} * FieldData::k_brick_samples +
-                          (((iz & 7) * FieldData::k_brick_side + (iy & 7)) * FieldData::k_brick_side + (ix & 7));
+  if (slot == FieldData::k_coarse) return {nullptr, {coarse_value(cell, brick), 0, 0}};
+  return {data_.samples.data() + std::size_t{slot} * FieldData::k_brick_samples +
+              (((iz & 7) * FieldData::k_brick_side + (iy & 7)) * FieldData::k_brick_side + (ix & 7)),
+          {cell.x - static_cast<float>(ix), cell.y - static_cast<float>(iy), cell.z - static_cast<float>(iz)}};
+}
+
+inline float Field::distance_at(const Place& place) const noexcept {
+  const std::int16_t* const s = place.sample;
+  if (!s) return place.at.x;
   constexpr int dy = FieldData::k_brick_side, dz = FieldData::k_brick_side * FieldData::k_brick_side;
   // Differences are taken in integers, where they are exact.
-  const auto along_x = [s, fx](int i) { return static_cast<float>(s[i]) + fx * static_cast<float>(s[i + 1] - s[i]); };
+  const auto along_x = [s, &place](int i) {
+    return static_cast<float>(s[i]) + place.at.x * static_cast<float>(s[i + 1] - s[i]);
+  };
   const float a = along_x(0), b = along_x(dy), c = along_x(dz), d = along_x(dy + dz);
-  const float low = a + fy * (b - a), high = c + fy * (d - c);
-  return (low + fz * (high - low)) * data_.quantum;
+  const float low = a + place.at.y * (b - a), high = c + place.at.y * (d - c);
+  return (low + place.at.z * (high - low)) * data_.quantum;
 }
 
 }  // namespace cotouch

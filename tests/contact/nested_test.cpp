@@ -124,6 +124,26 @@ TEST(NestedContact, CoherenceChangesNothingAlongRandomMotionsAndJumps) {
   }
 }
 
+TEST(NestedContact, CoherenceSurvivesTheEndOfItsClock) {
+  const Pair& pair = pairs()[0];
+  NestedContact with(pair.shell, pair.field, {.coherence = true});
+  NestedContact without(pair.shell, pair.field, {.coherence = false});
+  // Ten million cells away and back: each way is longer than the clock can show, at any of its 256 ticks a cell.
+  const double far = 1e7 * static_cast<double>(pair.field.spacing());
+  std::uint64_t skipped = 0;
+  for (int cycle = 0; cycle < 60; ++cycle) {
+    const double x = cycle % 10 == 9 ? far : 1e-4 * cycle;
+    ContactResult a, b;
+    with.evaluate({{x, 0, 0.045}, {}}, {}, Moving::shell, a);
+    without.evaluate({{x, 0, 0.045}, {}}, {}, Moving::shell, b);
+    expect_same_bits(a, b);
+    expect_same_contacts(with.contacts(), without.contacts());
+    EXPECT_EQ(a.stats.in_contact > 0, x < far);
+    skipped += a.stats.skipped;
+  }
+  EXPECT_GT(skipped, 1000U);
+}
+
 TEST(NestedContact, AnUnmovedPairIsNotLookedUpTwiceWhereItIsFree) {
   const Pair& pair = pairs()[0];
   NestedContact engine(pair.shell, pair.field, {});
