@@ -4,8 +4,18 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 
 namespace cotouch {
+namespace {
+
+Color color_of(const std::string& text) {
+  const unsigned long value = std::strtoul(text.c_str() + 1, nullptr, 16);
+  const auto channel = [value](int shift) { return static_cast<std::uint8_t>(value >> shift & 0xff); };
+  return {channel(16), channel(8), channel(0)};
+}
+
+}  // namespace
 
 std::string draw_thumbnail(const std::vector<FolderLibrary::Placed>& meshes) {
   constexpr int k_width = 320, k_height = 200;
@@ -15,8 +25,7 @@ std::string draw_thumbnail(const std::vector<FolderLibrary::Placed>& meshes) {
   if (box.empty()) box = {{-1, -1, -1}, {1, 1, 1}};
   const Camera camera = camera_for(box, {0.9, -1.4, 0.8}, double{k_width} / k_height, true);
   Picture picture(k_width, k_height, camera, {238, 241, 244});
-  for (const FolderLibrary::Placed& placed : meshes)
-    picture.draw(*placed.mesh, placed.pose, placed.moving ? Color{224, 138, 60} : Color{168, 182, 192});
+  for (const FolderLibrary::Placed& placed : meshes) picture.draw(*placed.mesh, placed.pose, color_of(placed.color));
   return encode_png(picture.image());
 }
 

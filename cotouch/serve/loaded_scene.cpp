@@ -6,11 +6,15 @@
 #include <cotouch/world/scene.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <unordered_map>
 
 namespace cotouch {
 namespace {
+
+constexpr std::array<std::string_view, 5> k_static_colors{"#b4bec8", "#9fb3a8", "#c2b6a3", "#a9b0c9", "#c0adb8"};
+constexpr std::array<std::string_view, 3> k_moving_colors{"#6f9fd8", "#5fb0a5", "#9a8fd6"};
 
 void add_corners(Box3d& box, const Box3d& part, const Pose& pose) {
   if (part.empty()) return;
@@ -102,6 +106,20 @@ TriangleMesh decimated(const TriangleMesh& mesh, std::size_t max_triangles) {
   TriangleMesh out = clustered(mesh, bounds, cell);
   while (out.triangles.size() > max_triangles && cell < longest) out = clustered(mesh, bounds, cell *= std::sqrt(2.0));
   return out;
+}
+
+std::string_view palette_color(bool moving, std::size_t order) {
+  return moving ? k_moving_colors[order % k_moving_colors.size()] : k_static_colors[order % k_static_colors.size()];
+}
+
+std::string shown_color(const LoadedScene& scene, const ScenePart& part) {
+  if (!part.color.empty()) return part.color;
+  std::size_t order = 0;
+  for (const ScenePart& other : scene.parts) {
+    if (other.id == part.id) break;
+    if (other.moving == part.moving) ++order;
+  }
+  return std::string(palette_color(part.moving, order));
 }
 
 ScenePart make_scene_part(std::shared_ptr<const Part> part, std::size_t max_triangles) {

@@ -18,7 +18,7 @@ inline constexpr std::size_t k_max_parts = 16;
 
 struct ScenePart {
   std::uint32_t id = 0;
-  std::string name, color;  // "#rrggbb", or empty: the page chooses
+  std::string name, color;  // "#rrggbb", or empty: see shown_color
   bool moving = false;      // in the hand
   bool removable = false;
   Pose pose;  // of a moving part: its start
@@ -47,6 +47,11 @@ struct LoadedScene {
   // Tells two scenes apart whose forces may differ.
   std::uint64_t content_hash() const;
 };
+
+// The colour of a part that has none of its own, "#rrggbb", by its role and its place among those of that role. Greys
+// for what rests, cool colours for what moves, so that warm is free to mean near. Page and thumbnails both use it.
+std::string_view palette_color(bool moving, std::size_t order);
+std::string shown_color(const LoadedScene& scene, const ScenePart& part);
 
 // Wraps a part for a scene, with a picture of at most `max_triangles`.
 ScenePart make_scene_part(std::shared_ptr<const Part> part, std::size_t max_triangles = 200'000);

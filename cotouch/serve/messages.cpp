@@ -120,7 +120,7 @@ std::string scene_answer(const LoadedScene& scene, std::uint32_t generation, con
     parts.push_back({{"id", part.id},
                      {"name", part.name},
                      {"role", part.moving ? "moving" : "static"},
-                     {"color", part.color},
+                     {"color", shown_color(scene, part)},
                      {"pose", pose(part.pose)},
                      {"bounds", box(part.picture->bounds())},
                      {"vertices", part.picture->vertices.size()},

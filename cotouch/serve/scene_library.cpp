@@ -76,8 +76,9 @@ std::string FolderLibrary::thumbnail(const std::string& name) {
     const SceneDescription scene = builtin_scene(name);
     const bool shell_moves = scene.moving == Moving::shell;
     const Pose held = scene.hand.empty() ? Pose{} : scene.hand.front();
-    picture = draw_({{&scene.shell_mesh, shell_moves ? held : scene.static_pose, shell_moves},
-                     {&scene.field_mesh, shell_moves ? scene.static_pose : held, !shell_moves}});
+    const auto color = [](bool moving) { return std::string(palette_color(moving, 0)); };
+    picture = draw_({{&scene.shell_mesh, shell_moves ? held : scene.static_pose, color(shell_moves)},
+                     {&scene.field_mesh, shell_moves ? scene.static_pose : held, color(!shell_moves)}});
   }
   return picture;
 }
@@ -94,7 +95,8 @@ fs::path FolderLibrary::save(const LoadedScene& scene, const std::string& name) 
   const fs::path file = save_scene(scene, name, folder_ / name);
   if (draw_) {
     std::vector<Placed> placed;
-    for (const ScenePart& part : scene.parts) placed.push_back({part.picture.get(), part.pose, part.moving});
+    for (const ScenePart& part : scene.parts)
+      placed.push_back({part.picture.get(), part.pose, shown_color(scene, part)});
     std::ofstream out(folder_ / name / "thumbnail.png", std::ios::binary);
     const std::string picture = draw_(placed);
     out.write(picture.data(), static_cast<std::streamsize>(picture.size()));

@@ -39,7 +39,7 @@ class FolderLibrary final : public SceneLibrary {
   struct Placed {
     const TriangleMesh* mesh;
     Pose pose;
-    bool moving;
+    std::string color;  // "#rrggbb"
   };
   using Draw = std::function<std::string(const std::vector<Placed>&)>;
   FolderLibrary(std::filesystem::path folder, Draw draw) : folder_(std::move(folder)), draw_(std::move(draw)) {}

@@ -144,17 +144,15 @@ HttpResponse Studio::answer_upload(HttpRequest& request) {
   }
   std::string role(request.target.value("role"));
   if (role != "moving" && role != "static") role = "auto";
-  std::string label = clean_label(given);
-  if (label.size() > ending.size()) label.resize(label.size() - ending.size());
+  const std::string label = clean_label(std::string_view(given).substr(0, given.size() - ending.size()));
   const std::size_t parts = ask<std::size_t>([this] { return scene_->editable ? scene_->parts.size() : 0; });
   if (parts >= k_max_parts) return error_response(409, "The scene is full; remove a part first.");
 
   auto body = std::make_shared<std::string>(std::move(request.body));
   const auto job = jobs_->add(label, [this, body, label, ending, role, options](Progress& progress) {
     progress.update("reading the file", 0);
-    // The name only tells the format; it is ours, not the stranger's.
-    ImportedMesh imported =
-        load_mesh_from_memory(std::as_bytes(std::span(*body)), std::string("the file").append(ending), options);
+    // A name for messages and for the kind of file; nothing is opened by it.
+    ImportedMesh imported = load_mesh_from_memory(std::as_bytes(std::span(*body)), label + ending, options);
     body->clear();
     body->shrink_to_fit();
     TriangleMesh& mesh = imported.mesh;

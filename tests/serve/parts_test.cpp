@@ -216,6 +216,22 @@ TEST(LoadedScenes, DecimationKeepsTheShapeWithinTheLimit) {
   for (const Vec3d& v : coarse.vertices) EXPECT_NEAR(norm(v), 1, 0.1);
 }
 
+TEST(LoadedScenes, PartsHaveTheirOwnColourOrOneByTheirRole) {
+  LoadedScene scene;
+  for (std::uint32_t id = 1; id <= 3; ++id) {
+    ScenePart part;
+    part.id = id;
+    part.moving = id == 2;
+    scene.parts.push_back(part);
+  }
+  EXPECT_EQ(shown_color(scene, scene.parts[0]), palette_color(false, 0));
+  EXPECT_EQ(shown_color(scene, scene.parts[1]), palette_color(true, 0));
+  EXPECT_EQ(shown_color(scene, scene.parts[2]), palette_color(false, 1));
+  EXPECT_NE(palette_color(false, 0), palette_color(false, 1));
+  scene.parts[2].color = "#102030";
+  EXPECT_EQ(shown_color(scene, scene.parts[2]), "#102030");
+}
+
 TEST(JobQueue, RunsOneAfterAnotherAndReportsEnds) {
   std::mutex mutex;
   std::vector<JobStatus> seen;

@@ -106,14 +106,24 @@ TEST_F(StudioTest, TwoDroppedPartsMakeASceneThatCanBeSavedAndOpened) {
 TEST_F(StudioTest, AFileThatIsNoMeshFailsWithASentence) {
   Page page(port());
   page.read_text("recordings");
-  const Answer answer = ask(port(), http::verb::post, api("upload?name=a.stl"), "this is no mesh at all");
+  const Answer answer =
+      ask(port(), http::verb::post, api("upload?name=..%2F..%2Fmy%20bracket.STL"), "this is no mesh at all");
   ASSERT_EQ(answer.status, 200U);
   Json update;
   do update = page.read_text("job");
   while (update["state"] == "running");
   EXPECT_EQ(update["state"], "failed");
-  EXPECT_FALSE(update["reason"].get<std::string>().empty());
+  // By the name it was dropped under, without what could be taken for a path.
+  EXPECT_EQ(update["name"], "my bracket");
+  EXPECT_EQ(update["reason"].get<std::string>().rfind("my bracket.stl ", 0), 0U) << update;
   EXPECT_EQ(scene()["name"], "balls");
+  // A name cut in the middle of a character would be no text any more.
+  std::string greek;
+  for (int i = 0; i < 40; ++i) greek += "%CE%B1";
+  EXPECT_EQ(ask(port(), http::verb::post, api("upload?name=" + greek + ".stl"), "no mesh").status, 200U);
+  do update = page.read_text("job");
+  while (update["state"] == "running");
+  EXPECT_EQ(update["state"], "failed");
 }
 
 TEST_F(StudioTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {

@@ -59,7 +59,7 @@ export class PartsPanel {
   }
 
   set(scene: Scene): void {
-    const items = scene.parts.map((part) => this.item(part, partColor(part, scene.parts)));
+    const items = scene.parts.map((part) => this.item(part, partColor(part)));
     const empty = element('li', { className: 'note' }, 'An empty scene: drop a part on it.');
     this.list.replaceChildren(...(items.length > 0 ? items : [empty]));
     // A name that the user has typed stays.

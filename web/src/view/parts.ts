@@ -8,16 +8,9 @@ import type { MeshData, NearFrame, Pose } from '../protocol';
 import { drawnMesh, type DrawnMesh } from './geometry';
 import { partMaterial } from './material';
 
-const kStaticColors = ['#b4bec8', '#9fb3a8', '#c2b6a3', '#a9b0c9', '#c0adb8'];
-// Cool, so that the glow of nearness stands out.
-const kMovingColors = ['#6f9fd8', '#5fb0a5', '#9a8fd6'];
-
-// A part without a colour of its own gets one by its role and its place among those of that role.
-export function partColor(part: PartInfo, parts: PartInfo[]): string {
-  if (part.color) return part.color;
-  const palette = part.role === 'moving' ? kMovingColors : kStaticColors;
-  const order = parts.filter((entry) => entry.role === part.role).findIndex((entry) => entry.id === part.id);
-  return palette[Math.max(0, order) % palette.length]!;
+// The palette is the server's, so that its thumbnails look like the page; this is for servers that send no colours.
+export function partColor(part: PartInfo): string {
+  return part.color || (part.role === 'moving' ? '#6f9fd8' : '#b4bec8');
 }
 
 export class PartView {

@@ -56,7 +56,7 @@ export class WorldView {
   }
 
   addPart(info: PartInfo, mesh: MeshData): void {
-    const part = new PartView(info, mesh, new Color(partColor(info, this.info?.parts ?? [])));
+    const part = new PartView(info, mesh, new Color(partColor(info)));
     this.parts.set(info.id, part);
     this.stage.scene.add(part.group);
     this.redraw();
