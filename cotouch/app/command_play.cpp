@@ -55,6 +55,12 @@ void open_in_browser(const std::string& address) {
     fmt::print(stderr, "Cannot open a browser by itself (xdg-open is missing); open the address below.\n");
 }
 
+// Whatever happens, viewers leave before the studio that serves them does.
+struct Closing {
+  HttpServer& server;
+  ~Closing() { server.stop(); }
+};
+
 }  // namespace
 
 void run_play(const PlayCommand& command) {
@@ -68,6 +74,8 @@ void run_play(const PlayCommand& command) {
   else
     page = PageFiles(web);
   const std::filesystem::path state = state_folder();
+  // Before the scene, which may take a while: an address that cannot be had is known at once.
+  const std::unique_ptr<HttpServer> server = open_server(command, std::move(page));
   FolderLibrary library(state / "scenes", draw_thumbnail);
   LoadedScene scene = load_scene(command.scene, library);
 
@@ -77,7 +85,7 @@ void run_play(const PlayCommand& command) {
   settings.recordings = state / "recordings";
   settings.draw_summary = [](const RecordingSummary& summary) { return to_svg(plot_summary(summary)); };
   Studio studio(settings, library, SpaceMouse::open(no_spacemouse));
-  const std::unique_ptr<HttpServer> server = open_server(command, std::move(page));
+  const Closing closing{*server};
   server->set_token(kept_token(state, server->port()));
   fmt::print("{}: {}\n", scene.title, scene.summary);
   if (!no_spacemouse.empty()) fmt::print("{}\n", no_spacemouse);

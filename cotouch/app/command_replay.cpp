@@ -46,13 +46,12 @@ void run_replay(const ReplayCommand& command) {
   } else {
     fmt::print("{}: {:.1f} s, {} cycles, up to {:.2f} N\n", recorded.name, seconds, recording.samples.size(),
                peak_force(recording));
-    if (result.identical)
-      fmt::print("Every force is the same, bit for bit.\n");
-    else
-      fmt::print("The forces differ from {:.3f} s on, by up to {:.3g} N.\n", differs_at, largest);
-    if (!same_bodies)
-      fmt::print("The scene's parts are not the ones of the recording: they were prepared differently.\n");
+    if (result.identical) fmt::print("Every force is the same, bit for bit.\n");
   }
+  if (result.identical) return;
+  std::fflush(stdout);
+  throw Error(fmt::format("The forces differ from {:.3f} s on, by up to {:.3g} N.{}", differs_at, largest,
+                          same_bodies ? "" : " The scene's parts are not those of the recording."));
 }
 
 }  // namespace cotouch

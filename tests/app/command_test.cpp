@@ -1,83 +1,15 @@
-// The command as users meet it: run as a program, judged by exit code, output and what it leaves on the disk.
+// Preparing and looking at parts on the command line.
 #include <cotouch/contact/asset.h>
 
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <fcntl.h>
-#include <chrono>
-#include <csignal>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include "support/temporary_folder.h"
+#include "app/command_fixture.h"
 
 using namespace cotouch;
+using namespace cotouch::testing_app;
 
 namespace {
 
-struct Outcome {
-  int code = -1;
-  std::string out, err;
-};
-
-class Command : public ::testing::Test {
- protected:
-  // Runs `cotouch` in the test's folder; sends it `signal` after a while where one is given.
-  Outcome run(const std::vector<std::string>& arguments, int signal = 0) const {
-    const std::string out = folder_ / ".out", err = folder_ / ".err";
-    const pid_t child = fork();
-    if (child == 0) {
-      std::vector<char*> argv{const_cast<char*>("cotouch")};
-      for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-      argv.push_back(nullptr);
-      dup2(open(out.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDOUT_FILENO);
-      dup2(open(err.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDERR_FILENO);
-      setenv("COTOUCH_CACHE", (folder_ / ".cache").c_str(), 1);
-      if (chdir(folder_.path().c_str()) != 0) _exit(99);
-      execv(COTOUCH_COMMAND, argv.data());
-      _exit(99);
-    }
-    if (signal != 0) {
-      // Once the first stage is announced, the signal is handled and the work is under way.
-      for (int i = 0; i < 2000 && text_of(err).empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      kill(child, signal);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), text_of(out), text_of(err)};
-  }
-
-  static std::string text_of(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
-  // Visible files only: the test's own begin with a dot.
-  std::vector<std::string> files() const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
-      if (entry.path().filename().string()[0] != '.') names.push_back(entry.path().filename().string());
-    return names;
-  }
-
-  TemporaryFolder folder_;
-};
-
 // A tetrahedron with edges of about 30 units.
 constexpr const char* k_tetrahedron = "v 0 0 0\nv 30 0 0\nv 0 30 0\nv 0 0 30\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
-
-void expect_one_sentence(const Outcome& outcome) {
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_FALSE(outcome.err.empty());
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-}
 
 }  // namespace
 

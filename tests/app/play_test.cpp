@@ -1,0 +1,175 @@
+// `cotouch play` and `cotouch replay` as users meet them, with a small scene of two balls instead of a built-in one.
+#include <cotouch/base/hash.h>
+#include <cotouch/touch/scripted_device.h>
+
+#include <regex>
+
+#include "app/command_fixture.h"
+#include "serve/serve_fixture.h"
+
+using namespace cotouch;
+using namespace cotouch::testing_app;
+using namespace cotouch::testing_serve;
+
+namespace {
+
+class PlayCommandLine : public Command {
+ protected:
+  // Where the page would have saved it under that name.
+  std::filesystem::path scene_folder() const { return folder_ / ".state/cotouch/scenes/balls"; }
+  void save_balls() const { save_scene(two_balls(), "balls", scene_folder()); }
+  static bool is_open(const Outcome& now) { return now.out.find("token=") != std::string::npos; }
+
+  // One ball pushed a few millimetres into the other, as the record button keeps it.
+  Recording pressed() const {
+    const LoadedScene scene = two_balls();
+    FeelSettings feel;
+    feel.warm_nodes = 5000;
+    const auto contacts = make_contacts(scene, feel);
+    const Pose start = scene.moving_part()->pose;
+    HeldObject object(*contacts, object_settings(scene, feel), start);
+    ScriptedDevice device(HandPath({start, {{0.001, 0, 0.034}, {}}}, 0.08));
+    TouchLoop loop(device, object, {.limits = limit_settings(feel)});
+    const RecordedScene recorded{"balls", feel, hex(scene.content_hash())};
+    Recording recording = begin_recording(object, limit_settings(feel), format_recorded_scene(recorded));
+    while (loop.run_cycles(1000) > 0) collect_samples(loop, recording);
+    collect_samples(loop, recording);
+    return recording;
+  }
+};
+
+TEST_F(PlayCommandLine, WhatCannotBePlayedIsOneSentence) {
+  write("foreign.toml", "[[part]]\nthis is no scene");
+  for (const char* scene : {"no-such-scene", "missing.toml", "foreign.toml"}) {
+    SCOPED_TRACE(scene);
+    const Outcome outcome = run({"play", scene, "--port", "0", "--web", "."});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find("no page in ."), std::string::npos) << outcome.err;  // said before anything is loaded
+  }
+  write("index.html", "<p>page</p>");
+  for (const char* scene : {"no-such-scene", "missing.toml", "foreign.toml"}) {
+    SCOPED_TRACE(scene);
+    const Outcome outcome = run({"play", scene, "--port", "0", "--web", "."});
+    expect_one_sentence(outcome);
+    EXPECT_NE(outcome.err.find(scene), std::string::npos) << outcome.err;
+  }
+  save_balls();
+  expect_one_sentence(run({"play", "balls", "--port", "0", "--web", ".", "--listen", "not-an-address"}));
+}
+
+TEST_F(PlayCommandLine, WrongUseIsExitCodeTwo) {
+  EXPECT_EQ(run({"play", "--port", "70000"}).code, 2);
+  EXPECT_EQ(run({"play", "one", "two"}).code, 2);
+  EXPECT_EQ(run({"play", "--no-such-option"}).code, 2);
+  EXPECT_EQ(run({"replay"}).code, 2);
+  EXPECT_EQ(run({"replay", "a", "b"}).code, 2);
+}
+
+TEST_F(PlayCommandLine, CtrlCEndsItInOrderWhileAHandIsPressing) {
+  save_balls();
+  write("index.html", "<p>page</p>");
+  for (const int signal : {SIGINT, SIGTERM}) {
+    std::unique_ptr<Page> page;
+    double force = 0;
+    const auto press = [&](const Outcome& now) {
+      std::smatch found;
+      static const std::regex k_address(R"(http://127\.0\.0\.1:(\d+)/\?token=(\S+))");
+      if (!std::regex_search(now.out, found, k_address)) return false;
+      page = std::make_unique<Page>(static_cast<std::uint16_t>(std::stoi(found[1])), found[2]);
+      page->send({{"type", "take_hand"}, {"hand", 0}});
+      page->read_text("hand");
+      std::uint32_t sequence = 0;
+      page->read_state([&](const std::string& frame) {
+        page->send_binary(hand_input(++sequence, 1, {0.001, 0, 0.03}));
+        force = static_cast<double>(number_at<float>(frame, 64 + 64 + 8));
+        return force > 1;
+      });
+      return true;
+    };
+    const Outcome outcome = run({"play", "balls", "--port", "0", "--web", "."}, signal, press);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_GT(force, 1);
+    EXPECT_NE(outcome.out.find("Stopped."), std::string::npos);
+    ASSERT_NE(page, nullptr);
+    EXPECT_EQ(page->closed().code, 1001);  // told goodbye, not cut off
+  }
+}
+
+TEST_F(PlayCommandLine, ASecondServerTakesAnotherPortUnlessOneWasAskedFor) {
+  save_balls();
+  write("index.html", "<p>page</p>");
+  Outcome named;
+  const auto try_same_port = [&](const Outcome& now) {
+    std::smatch found;
+    static const std::regex k_port(R"(http://127\.0\.0\.1:(\d+)/)");
+    if (!std::regex_search(now.out, found, k_port)) return false;
+    // In a folder of its own: the outer run's output files are in use.
+    const TemporaryFolder other;
+    const std::string command = std::string("XDG_STATE_HOME=") + (folder_ / ".state").string() + " " + COTOUCH_COMMAND +
+                                " play balls --web " + folder_.path().string() + " --port " + found[1].str() + " >" +
+                                (other / "out").string() + " 2>" + (other / "err").string();
+    const int status = std::system(command.c_str());
+    named = {WEXITSTATUS(status), text_of(other / "out"), text_of(other / "err")};
+    return true;
+  };
+  EXPECT_EQ(run({"play", "balls", "--port", "0", "--web", "."}, SIGINT, try_same_port).code, 0);
+  expect_one_sentence(named);
+  EXPECT_NE(named.err.find("port"), std::string::npos) << named.err;
+}
+
+TEST_F(PlayCommandLine, ReplayRefusesWhatIsNoRecordingInOneSentence) {
+  write("foreign.cotrec", "something else");
+  write("empty.cotrec", "");
+  for (const char* name : {"missing.cotrec", "foreign.cotrec", "empty.cotrec"}) {
+    SCOPED_TRACE(name);
+    const Outcome outcome = run({"replay", name, "--json", "--csv", "a.csv", "--svg", "a.svg"});
+    expect_one_sentence(outcome);
+    EXPECT_NE(outcome.err.find(name), std::string::npos) << outcome.err;
+  }
+  // A recording of a scene that is gone.
+  write_recording(pressed(), folder_ / "gone.cotrec");
+  const Outcome gone = run({"replay", "gone.cotrec"});
+  expect_one_sentence(gone);
+  EXPECT_NE(gone.err.find("balls"), std::string::npos) << gone.err;
+  EXPECT_EQ(files().size(), 3U);  // nothing was written
+}
+
+TEST_F(PlayCommandLine, ReplayFeelsTheSameForcesAndWritesThem) {
+  save_balls();
+  const Recording recording = pressed();
+  write_recording(recording, folder_ / "press.cotrec");
+  const Outcome words = run({"replay", "press.cotrec", "--csv", "felt.csv", "--svg", "felt.svg"});
+  ASSERT_EQ(words.code, 0) << words.err;
+  EXPECT_NE(words.out.find("bit for bit"), std::string::npos) << words.out;
+  const std::string csv = text_of(folder_ / "felt.csv");
+  EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')), recording.samples.size() + 1);
+  EXPECT_EQ(csv.substr(0, 7), "time_s,");
+  EXPECT_NE(text_of(folder_ / "felt.svg").find("<svg"), std::string::npos);
+
+  const Outcome machine = run({"replay", "press.cotrec", "--json"});
+  ASSERT_EQ(machine.code, 0) << machine.err;
+  const Json json = Json::parse(machine.out);
+  EXPECT_EQ(json["scene"], "balls");
+  EXPECT_EQ(json["samples"], recording.samples.size());
+  EXPECT_EQ(json["identical"], true);
+  EXPECT_EQ(json["same_bodies"], true);
+  EXPECT_EQ(json["largest_difference_n"], 0.0);
+  EXPECT_GT(json["peak_force_n"], 1.0);
+}
+
+TEST_F(PlayCommandLine, AForgedForceIsFoundAndIsAnError) {
+  save_balls();
+  Recording recording = pressed();
+  const std::size_t at = recording.samples.size() / 2;
+  recording.samples[at].felt.force.x += 0.25;
+  write_recording(recording, folder_ / "forged.cotrec");
+  const Outcome outcome = run({"replay", "forged.cotrec", "--json"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("differ"), std::string::npos) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["identical"], false);
+  EXPECT_NEAR(json["largest_difference_n"], 0.25, 1e-12);
+  EXPECT_NEAR(json["first_difference_s"], static_cast<double>(at) * 1e-3, 1e-12);
+}
+
+}  // namespace
