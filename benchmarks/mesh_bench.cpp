@@ -62,9 +62,8 @@ void winding_near_surface(benchmark::State& state) {
   const ClosestTriangle tree(big_mesh());
   const WindingNumber winding(big_mesh());
   Random random(1);
-  std::vector<Vec3d> points;
-  for (int i = 0; i < 1000; ++i)
-    points.push_back(tree.closest(random.direction() * 0.08).point + random.direction() * 0.001);
+  std::vector<Vec3d> points(1000);
+  for (Vec3d& p : points) p = tree.closest(random.direction() * 0.08).point + random.direction() * 0.001;
   std::size_t next = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(winding.at(points[next]));

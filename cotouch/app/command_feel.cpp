@@ -39,7 +39,7 @@ Felt summarise(const std::vector<TouchSample>& samples) {
     felt.peak_force = std::max(felt.peak_force, norm(sample.felt.force));
     felt.peak_torque = std::max(felt.peak_torque, norm(sample.felt.torque));
     felt.most_contacts = std::max(felt.most_contacts, sample.in_contact);
-    felt.deepest = std::max(felt.deepest, double{sample.deepest});
+    felt.deepest = std::max(felt.deepest, static_cast<double>(sample.deepest));
     if (sample.in_contact == 0) continue;
     felt.shallowest_level = touching == 0 ? sample.level : std::min(felt.shallowest_level, sample.level);
     felt.deepest_level = std::max(felt.deepest_level, sample.level);

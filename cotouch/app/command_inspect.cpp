@@ -54,8 +54,9 @@ void print_text(const InspectCommand& command, const Part& part) {
   fmt::print("  mesh    {} triangles, {:.4g} x {:.4g} x {:.4g} mm\n", part.mesh.triangles.size(), size.x, size.y,
              size.z);
   const std::size_t bricks = field.brick_index.size();
-  fmt::print("  field   cells of {:.4g} mm, {} of {} bricks fine ({:.0f} %), {:.1f} MB\n", double{field.spacing} * 1e3,
-             fine_bricks(field), bricks, 100.0 * static_cast<double>(fine_bricks(field)) / static_cast<double>(bricks),
+  fmt::print("  field   cells of {:.4g} mm, {} of {} bricks fine ({:.0f} %), {:.1f} MB\n",
+             static_cast<double>(field.spacing) * 1e3, fine_bricks(field), bricks,
+             100.0 * static_cast<double>(fine_bricks(field)) / static_cast<double>(bricks),
              static_cast<double>(part.field.memory_bytes()) * 1e-6);
   fmt::print("          {} triangles turned round, {} enclosed, {} thickened, {} added over holes\n",
              part.field_report.flipped, part.field_report.enclosed, part.field_report.sheets, part.field_report.caps);

@@ -81,7 +81,7 @@ void run_prepare(const PrepareCommand& command) {
     return;
   }
   const std::string findings = field_findings(part.field_report);
-  fmt::print("  Field: cells of {:.3g} mm in {:.1f} MB{}\n", double{part.field.spacing()} * 1e3,
+  fmt::print("  Field: cells of {:.3g} mm in {:.1f} MB{}\n", static_cast<double>(part.field.spacing()) * 1e3,
              static_cast<double>(part.field.memory_bytes()) * 1e-6, findings.empty() ? "" : "; " + findings);
   fmt::print("  Shell: {} points in {} levels, spacing varies by {:.0f} % on the finest\n", part.shell.point_count(),
              part.shell.levels(),

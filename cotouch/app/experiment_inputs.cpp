@@ -9,6 +9,7 @@
 #include <cotouch/mesh/shapes.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace cotouch {
@@ -107,7 +108,7 @@ std::vector<FeltCycle> feel(const ContactCase& scene, NestedContact& engine, con
 
 double percentile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
-  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
+  const auto at = std::lround(share * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), values.begin() + at, values.end());
   return values[static_cast<std::size_t>(at)];
 }

@@ -43,12 +43,12 @@ Image draw_field_slice(const Field& field, int width, int height) {
     const FieldData& data = field.data();
     const auto brick_at = [&](double px, double py) {
       const Vec3f cell = field.to_cells(point(px, py));
-      Vec3<std::int32_t> brick;
+      Index3 brick;
       for (std::size_t axis = 0; axis < 3; ++axis) {
         brick[axis] = static_cast<std::int32_t>(std::floor(cell[axis] / FieldData::k_brick_cells));
         if (brick[axis] < 0 || brick[axis] >= data.bricks[axis]) return std::size_t{0};
       }
-      const auto index = static_cast<std::size_t>((brick.z * data.bricks.y + brick.y) * data.bricks.x + brick.x);
+      const std::size_t index = flat_index(brick, data.bricks);
       return data.brick_index[index] == FieldData::k_coarse ? std::size_t{0} : index + 1;
     };
     const std::size_t here = brick_at(x + 0.5, y + 0.5);

@@ -3,11 +3,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 namespace cotouch {
 namespace {

@@ -88,7 +88,7 @@ static_assert(sizeof(QualityLevel) == 24);
 struct FieldHeader {
   Vec3f origin;
   float spacing = 0;
-  Vec3<std::int32_t> bricks;
+  Index3 bricks;
   float quantum = 0, band = 0, boundary = 0, lipschitz = 0, zero = 0;
 };
 static_assert(sizeof(FieldHeader) == 48);

@@ -13,21 +13,13 @@
 namespace cotouch {
 namespace {
 
-using Index3 = Vec3<std::int32_t>;
-
 constexpr std::int32_t k_cells = FieldData::k_brick_cells;
 constexpr std::int32_t k_side = FieldData::k_brick_side;
 constexpr std::size_t k_samples = FieldData::k_brick_samples;
 constexpr double k_half_brick_diagonal = 6.92821;  // sqrt(3)/2 * 8 cells, rounded up
 
-Index3 unflatten(std::size_t index, std::int32_t nx, std::int32_t ny) {
-  const auto i = static_cast<std::int64_t>(index);
-  return {static_cast<std::int32_t>(i % nx), static_cast<std::int32_t>(i / nx % ny),
-          static_cast<std::int32_t>(i / nx / ny)};
-}
-
 constexpr std::size_t sample_at(std::int32_t x, std::int32_t y, std::int32_t z) {
-  return static_cast<std::size_t>((z * k_side + y) * k_side + x);
+  return flat_index({x, y, z}, {k_side, k_side, k_side});
 }
 
 std::int16_t to_units(double cells) {
@@ -69,7 +61,7 @@ void sample_bricks(const Lattice& lattice, const LatticeDistance& distance, Prog
   std::uint32_t slots = 0;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     if (!fine[c]) continue;
-    const Index3 b = unflatten(candidates[c], lattice.bricks.x, lattice.bricks.y);
+    const Index3 b = unflatten(candidates[c], lattice.bricks);
     if (b.x == 0 || b.y == 0 || b.z == 0 || b.x == lattice.bricks.x - 1 || b.y == lattice.bricks.y - 1 ||
         b.z == lattice.bricks.z - 1)
       throw Error("The part reaches out of the box that was given for it; give a box that holds all of it.");
@@ -89,7 +81,7 @@ void sample_bricks(const Lattice& lattice, const LatticeDistance& distance, Prog
 // <= d(p). Raising it to the band keeps that true, because d >= band everywhere in a coarse brick.
 std::vector<std::int32_t> sample_nodes(const Lattice& lattice, const LatticeDistance& distance, Progress& progress,
                                        std::string_view stage, const Arrays& arrays) {
-  constexpr double steps_per_cell = k_units_per_cell / k_units_per_coarse_step;
+  constexpr double steps_per_cell = double{k_units_per_cell} / k_units_per_coarse_step;
   constexpr std::int32_t band = k_band_cells * k_units_per_cell / k_units_per_coarse_step;
   std::vector<std::int32_t> steps(lattice.node_count());
   const Index3 n = lattice.bricks;
@@ -101,8 +93,7 @@ std::vector<std::int32_t> sample_nodes(const Lattice& lattice, const LatticeDist
       const Index3 b{node.x / k_cells - (corner & 1), node.y / k_cells - (corner >> 1 & 1),
                      node.z / k_cells - (corner >> 2)};
       if (b.x < 0 || b.y < 0 || b.z < 0 || b.x >= n.x || b.y >= n.y || b.z >= n.z) continue;
-      if (arrays.brick_index[static_cast<std::size_t>((b.z * n.y + b.y) * n.x + b.x)] == FieldData::k_coarse)
-        used = true;
+      if (arrays.brick_index[flat_index(b, n)] == FieldData::k_coarse) used = true;
     }
     if (!used) return;
     const double d = distance.at(Vec3d(node));
@@ -119,7 +110,7 @@ std::vector<std::int32_t> sample_nodes(const Lattice& lattice, const LatticeDist
 std::int32_t level_boundary(const Lattice& lattice, std::vector<std::int32_t>& steps) {
   const Index3 n = lattice.bricks;
   const auto on_surface = [&](std::size_t i) {
-    const Index3 node = unflatten(i, n.x + 1, n.y + 1);
+    const Index3 node = unflatten(i, n + Index3{1, 1, 1});
     return node.x == 0 || node.y == 0 || node.z == 0 || node.x == n.x || node.y == n.y || node.z == n.z;
   };
   std::int32_t lowest = std::numeric_limits<std::int32_t>::max();
@@ -163,8 +154,7 @@ void stitch(const Lattice& lattice, const std::vector<std::int32_t>& steps, cons
   const Index3 n = lattice.bricks;
   std::array<std::int32_t, 8> corner;
   for (std::int32_t i = 0; i < 8; ++i)
-    corner[static_cast<std::size_t>(i)] = steps[static_cast<std::size_t>(
-        ((b.z + (i >> 2)) * (n.y + 1) + b.y + (i >> 1 & 1)) * (n.x + 1) + b.x + (i & 1))];
+    corner[static_cast<std::size_t>(i)] = steps[flat_index(b + cube_corner(i), n + Index3{1, 1, 1})];
   const auto interpolate = [&](std::int32_t x, std::int32_t y, std::int32_t z) {
     std::int32_t sum = 0;
     for (std::int32_t i = 0; i < 8; ++i)
@@ -178,7 +168,7 @@ void stitch(const Lattice& lattice, const std::vector<std::int32_t>& steps, cons
     for (std::int32_t dy = -1; dy <= 1; ++dy)
       for (std::int32_t dx = -1; dx <= 1; ++dx) {
         const Index3 o{b.x + dx, b.y + dy, b.z + dz};
-        const std::uint32_t other = arrays.brick_index[static_cast<std::size_t>((o.z * n.y + o.y) * n.x + o.x)];
+        const std::uint32_t other = arrays.brick_index[flat_index(o, n)];
         if (other != FieldData::k_coarse) continue;
         for (std::int32_t z = from(dz); z <= to(dz); ++z)
           for (std::int32_t y = from(dy); y <= to(dy); ++y)
@@ -188,13 +178,13 @@ void stitch(const Lattice& lattice, const std::vector<std::int32_t>& steps, cons
 
 }  // namespace
 
-Vec3<std::int32_t> Lattice::brick_corner(std::size_t index) const {
-  const Index3 b = unflatten(index, bricks.x, bricks.y);
+Index3 Lattice::brick_corner(std::size_t index) const {
+  const Index3 b = unflatten(index, bricks);
   return {b.x * k_cells, b.y * k_cells, b.z * k_cells};
 }
 
-Vec3<std::int32_t> Lattice::node(std::size_t index) const {
-  const Index3 b = unflatten(index, bricks.x + 1, bricks.y + 1);
+Index3 Lattice::node(std::size_t index) const {
+  const Index3 b = unflatten(index, bricks + Index3{1, 1, 1});
   return {b.x * k_cells, b.y * k_cells, b.z * k_cells};
 }
 
@@ -242,7 +232,7 @@ Field assemble_field(const Lattice& lattice, const LatticeDistance& distance, Pr
       if (arrays->brick_index[b] == FieldData::k_coarse) continue;
       const std::span<std::int16_t> samples(arrays->samples.data() + arrays->brick_index[b] * k_samples, k_samples);
       slopes[b] = steepest(samples);
-      stitch(lattice, steps, *arrays, unflatten(b, lattice.bricks.x, lattice.bricks.y), samples);
+      stitch(lattice, steps, *arrays, unflatten(b, lattice.bricks), samples);
     }
   });
 

@@ -28,7 +28,7 @@ constexpr double k_fine_threshold = k_band_cells + 0.8670;
 struct Lattice {
   Vec3f origin;
   float spacing = 0;
-  Vec3<std::int32_t> bricks;
+  Index3 bricks;
 
   std::size_t brick_count() const {
     return static_cast<std::size_t>(bricks.x) * static_cast<std::size_t>(bricks.y) * static_cast<std::size_t>(bricks.z);
@@ -38,9 +38,9 @@ struct Lattice {
            static_cast<std::size_t>(bricks.z + 1);
   }
   // The low corner of brick `index`, in cells.
-  Vec3<std::int32_t> brick_corner(std::size_t index) const;
+  Index3 brick_corner(std::size_t index) const;
   // The position of node `index`, in cells.
-  Vec3<std::int32_t> node(std::size_t index) const;
+  Index3 node(std::size_t index) const;
   Vec3d to_metres(const Vec3d& cell) const { return Vec3d(origin) + cell * static_cast<double>(spacing); }
 };
 
@@ -53,7 +53,7 @@ struct LatticeDistance {
   // The distance at a point given in cells.
   std::function<double(const Vec3d& cell)> at;
   // The same for the 729 samples of a brick, x fastest.
-  std::function<void(const Vec3<std::int32_t>& corner, std::span<float> samples)> brick;
+  std::function<void(const Index3& corner, std::span<float> samples)> brick;
 };
 
 // `distance` must be 1-Lipschitz. Reports progress as `stage`.

@@ -84,19 +84,18 @@ Field assemble(const Space& space, const Sides& sides, const ClosestTriangle& bo
   };
   LatticeDistance distance;
   distance.at = [&](const Vec3d& cell) {
-    const bool inside = sides.inside[space.place(Vec3<std::int32_t>(cell))] != 0;
+    const bool inside = sides.inside[space.place(Index3(cell))] != 0;
     const double d = unsigned_distance(boundary, cell) * (inside ? -1 : 1);
     return sheets.empty() ? d : std::min(d, unsigned_distance(sheets, cell) - thickness);
   };
-  distance.brick = [&](const Vec3<std::int32_t>& corner, std::span<float> samples) {
-    const std::size_t brick = static_cast<std::size_t>(
-        (corner.z / 8 * space.lattice().bricks.y + corner.y / 8) * space.lattice().bricks.x + corner.x / 8);
+  distance.brick = [&](const Index3& corner, std::span<float> samples) {
+    const std::size_t brick = flat_index({corner.x / 8, corner.y / 8, corner.z / 8}, space.lattice().bricks);
     const auto from = space.distances(space.slot_of_brick(brick));
     std::size_t i = 0;
     for (std::int32_t z = 0; z < FieldData::k_brick_side; ++z)
       for (std::int32_t y = 0; y < FieldData::k_brick_side; ++y)
         for (std::int32_t x = 0; x < FieldData::k_brick_side; ++x, ++i) {
-          const Vec3<std::int32_t> p = corner + Vec3<std::int32_t>{x, y, z};
+          const Index3 p = corner + Index3{x, y, z};
           const float size = static_cast<float>(from[i]) / k_units_per_cell;
           samples[i] = sides.inside[space.place(p)] ? -size : size;
           if (!sheets.empty())

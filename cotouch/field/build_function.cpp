@@ -8,7 +8,7 @@ Field build_field(const std::function<double(const Vec3d&)>& distance, const Box
   const double cells_per_metre = 1 / static_cast<double>(lattice.spacing);
   LatticeDistance source;
   source.at = [&](const Vec3d& cell) { return distance(lattice.to_metres(cell)) * cells_per_metre; };
-  source.brick = [&](const Vec3<std::int32_t>& corner, std::span<float> samples) {
+  source.brick = [&](const Index3& corner, std::span<float> samples) {
     std::size_t i = 0;
     for (std::int32_t z = 0; z < FieldData::k_brick_side; ++z)
       for (std::int32_t y = 0; y < FieldData::k_brick_side; ++y)

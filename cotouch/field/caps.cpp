@@ -10,8 +10,6 @@
 namespace cotouch {
 namespace {
 
-using Index3 = Vec3<std::int32_t>;
-
 // Across a triangle the winding number jumps by one; between neighbouring lattice points in free space it changes by
 // much less.
 constexpr double k_jump = 0.5;
@@ -39,10 +37,7 @@ class HoleCloser {
 
   double winding(const Index3& p) const { return winding_.at(Vec3d(p)); }
 
-  std::size_t brick_at(const Index3& b) const {
-    const Index3& n = space_.lattice().bricks;
-    return static_cast<std::size_t>((b.z * n.y + b.y) * n.x + b.x);
-  }
+  std::size_t brick_at(const Index3& b) const { return flat_index(b, space_.lattice().bricks); }
 
   // Far bricks that the surface passes through, and their neighbours: there every lattice point is asked.
   void find_open_bricks() {
@@ -57,8 +52,7 @@ class HoleCloser {
       const Index3 c = lattice.brick_corner(brick);
       int count = 0;
       for (std::int32_t i = 0; i < 8; ++i)
-        count += node_inside[static_cast<std::size_t>(
-            ((c.z / 8 + (i >> 2)) * (n.y + 1) + c.y / 8 + (i >> 1 & 1)) * (n.x + 1) + c.x / 8 + (i & 1))];
+        count += node_inside[flat_index(Index3{c.x / 8, c.y / 8, c.z / 8} + cube_corner(i), n + Index3{1, 1, 1})];
       crossed[brick] = count != 0 && count != 8;
     }
     for (std::size_t brick = 0; brick < crossed.size(); ++brick) {
@@ -92,13 +86,12 @@ class HoleCloser {
       std::array<bool, 729> in;
       for (std::int32_t z = 0; z < 9; ++z)
         for (std::int32_t y = 0; y < 9; ++y)
-          for (std::int32_t x = 0; x < 9; ++x)
-            in[static_cast<std::size_t>((z * 9 + y) * 9 + x)] = inside(corner + Index3{x, y, z});
+          for (std::int32_t x = 0; x < 9; ++x) in[flat_index({x, y, z}, {9, 9, 9})] = inside(corner + Index3{x, y, z});
       for (std::int32_t z = 0; z < 8; ++z)
         for (std::int32_t y = 0; y < 8; ++y)
           for (std::int32_t x = 0; x < 8; ++x)
             for (std::uint8_t axis = 0; axis < 3; ++axis) {
-              const auto s = static_cast<std::size_t>((z * 9 + y) * 9 + x);
+              const std::size_t s = flat_index({x, y, z}, {9, 9, 9});
               constexpr std::array<std::size_t, 3> step{1, 9, 81};
               if (in[s] == in[s + step[axis]]) continue;
               const Index3 p = corner + Index3{x, y, z};

@@ -64,7 +64,7 @@ Field::Field(const FieldData& data, std::shared_ptr<const void> keep_alive)
   for (const float value : data.coarse) require(std::isfinite(value), "a coarse value is not a number");
 
   inverse_spacing_ = 1 / data.spacing;
-  cells_ = Vec3f(Vec3<std::int32_t>{n.x * 8, n.y * 8, n.z * 8});
+  cells_ = Vec3f(Index3{n.x * 8, n.y * 8, n.z * 8});
   const float h = data.spacing;
   rounding_ = k_float_rounding * h;
   far_loss_ = 1.7320509F * h + data.quantum + rounding_;
@@ -73,7 +73,7 @@ Field::Field(const FieldData& data, std::shared_ptr<const void> keep_alive)
   inverse_lipschitz_ = 1 / data.lipschitz;
 }
 
-float Field::coarse_value(const Vec3f& cell, const Vec3<std::int32_t>& brick) const noexcept {
+float Field::coarse_value(const Vec3f& cell, const Index3& brick) const noexcept {
   const float fx = cell.x * 0.125F - static_cast<float>(brick.x);
   const float fy = cell.y * 0.125F - static_cast<float>(brick.y);
   const float fz = cell.z * 0.125F - static_cast<float>(brick.z);

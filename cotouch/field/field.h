@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cotouch/base/vec.h>
+#include <cotouch/field/index.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -31,13 +32,13 @@ struct FieldData {
   static constexpr std::int32_t k_brick_samples = 729;
   static constexpr std::uint32_t k_coarse = 0xffffffff;  // in `brick_index`: no fine samples here
 
-  Vec3f origin;               // low corner of the box, metres
-  float spacing = 0;          // h, metres
-  Vec3<std::int32_t> bricks;  // bricks along each axis
-  float quantum = 0;          // metres per unit of a stored sample
-  float band = 0;             // every point closer than this to the surface lies in a fine brick, metres
-  float boundary = 0;         // smallest value on the box's surface, metres
-  float lipschitz = 1;        // bound on |grad D| where it matters for contact (see free_radius)
+  Vec3f origin;         // low corner of the box, metres
+  float spacing = 0;    // h, metres
+  Index3 bricks;        // bricks along each axis
+  float quantum = 0;    // metres per unit of a stored sample
+  float band = 0;       // every point closer than this to the surface lies in a fine brick, metres
+  float boundary = 0;   // smallest value on the box's surface, metres
+  float lipschitz = 1;  // bound on |grad D| where it matters for contact (see free_radius)
   std::span<const std::uint32_t> brick_index;  // bricks.x * bricks.y * bricks.z, x fastest
   std::span<const std::int16_t> samples;       // k_brick_samples each, x fastest
   std::span<const float> coarse;               // (bricks.x + 1) * (bricks.y + 1) * (bricks.z + 1), x fastest, metres
@@ -86,7 +87,7 @@ class Field {
   const FieldData& data() const noexcept { return data_; }
 
  private:
-  float coarse_value(const Vec3f& cell, const Vec3<std::int32_t>& brick) const noexcept;
+  float coarse_value(const Vec3f& cell, const Index3& brick) const noexcept;
   float outside_value(const Vec3f& cell) const noexcept;
 
   FieldData data_;
@@ -105,7 +106,7 @@ inline Field::Place Field::locate(const Vec3f& cell) const noexcept {
   const auto ix = static_cast<std::int32_t>(cell.x);
   const auto iy = static_cast<std::int32_t>(cell.y);
   const auto iz = static_cast<std::int32_t>(cell.z);
-  const Vec3<std::int32_t> brick{ix >> 3, iy >> 3, iz >> 3};
+  const Index3 brick{ix >> 3, iy >> 3, iz >> 3};
   const std::uint32_t slot = data_.brick_index.data()[(brick.z * data_.bricks.y + brick.y) * data_.bricks.x + brick.x];
   if (slot == FieldData::k_coarse) return {nullptr, {coarse_value(cell, brick), 0, 0}};
   return {data_.samples.data() + std::size_t{slot} * FieldData::k_brick_samples +

@@ -10,8 +10,6 @@
 namespace cotouch {
 namespace {
 
-using Index3 = Vec3<std::int32_t>;
-
 constexpr std::int32_t k_side = FieldData::k_brick_side;
 constexpr std::uint32_t k_none = std::numeric_limits<std::uint32_t>::max();
 
@@ -38,11 +36,11 @@ class Extractor {
   }
 
   double sample(std::uint32_t slot, const Index3& p) const {
-    const auto offset = static_cast<std::size_t>((p.z * k_side + p.y) * k_side + p.x);
+    const std::size_t offset = flat_index(p, {k_side, k_side, k_side});
     return field_.samples[std::size_t{slot} * FieldData::k_brick_samples + offset];
   }
   static std::size_t cell_in_block(const Index3& cell) {
-    return static_cast<std::size_t>(((cell.z & 7) * 8 + (cell.y & 7)) * 8 + (cell.x & 7));
+    return flat_index({cell.x & 7, cell.y & 7, cell.z & 7}, {8, 8, 8});
   }
 
   // A vertex in the middle of the crossings of each crossed cell's edges.
@@ -87,8 +85,7 @@ class Extractor {
   }
 
   std::uint32_t vertex_at(const Index3& cell) const {
-    const auto brick =
-        static_cast<std::size_t>(((cell.z >> 3) * field_.bricks.y + (cell.y >> 3)) * field_.bricks.x + (cell.x >> 3));
+    const std::size_t brick = flat_index({cell.x >> 3, cell.y >> 3, cell.z >> 3}, field_.bricks);
     const std::uint32_t slot = field_.brick_index[brick];
     if (slot == FieldData::k_coarse || block_of_slot_[slot] == k_none) return k_none;
     return vertex_of_cell_[std::size_t{block_of_slot_[slot]} * 512 + cell_in_block(cell)];

@@ -8,7 +8,6 @@
 namespace cotouch {
 namespace {
 
-using Index3 = Vec3<std::int32_t>;
 using Place = Space::Place;
 
 // An enclosed region this deep is a room that the flood could not enter: inside. A shallower one may be the bottom of a

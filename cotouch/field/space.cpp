@@ -12,8 +12,6 @@
 namespace cotouch {
 namespace {
 
-using Index3 = Vec3<std::int32_t>;
-
 constexpr std::size_t k_samples = FieldData::k_brick_samples;
 constexpr double k_half_brick_diagonal = 6.92821;
 // Half the width of a crack that counts as closed, in units: a quarter of a cell.
@@ -32,8 +30,7 @@ void for_each_sample(std::int32_t last, const Work& work) {
   Index3 p{0, 0, 0}, step{1, 1, 1};
   for (p.z = 0; p.z <= last; ++p.z, step.y = -step.y)
     for (p.y = step.y > 0 ? 0 : last; p.y >= 0 && p.y <= last; p.y += step.y, step.x = -step.x)
-      for (p.x = step.x > 0 ? 0 : last; p.x >= 0 && p.x <= last; p.x += step.x)
-        work(p, static_cast<std::size_t>((p.z * 9 + p.y) * 9 + p.x));
+      for (p.x = step.x > 0 ? 0 : last; p.x >= 0 && p.x <= last; p.x += step.x) work(p, flat_index(p, {9, 9, 9}));
 }
 
 // Measures along a walk over the lattice. Each query is bounded by how far the last answer's triangle is from here,
@@ -143,17 +140,17 @@ Space::Space(const Lattice& lattice, const TriangleMesh& mesh, const ClosestTria
   });
 }
 
-Space::Place Space::place(const Vec3<std::int32_t>& p) const {
+Space::Place Space::place(const Index3& p) const {
   const Index3& n = lattice_.bricks;
   // The last layer of lattice points belongs to no brick of its own; border bricks are far, so any point of theirs will
   // do.
   const Index3 q{std::min(p.x, n.x * 8 - 1), std::min(p.y, n.y * 8 - 1), std::min(p.z, n.z * 8 - 1)};
-  const auto brick = static_cast<std::size_t>(((q.z >> 3) * n.y + (q.y >> 3)) * n.x + (q.x >> 3));
+  const std::size_t brick = flat_index({q.x >> 3, q.y >> 3, q.z >> 3}, n);
   if (slot_[brick] == FieldData::k_coarse) return place_of_far_brick(brick);
   return slot_[brick] * 512 + static_cast<Place>(((q.z & 7) * 8 + (q.y & 7)) * 8 + (q.x & 7));
 }
 
-Vec3<std::int32_t> Space::point(Place place) const {
+Index3 Space::point(Place place) const {
   if (is_far(place)) return lattice_.brick_corner(place - near_.size() * 512) + Index3{4, 4, 4};
   const auto i = static_cast<std::int32_t>(place & 511);
   return lattice_.brick_corner(near_[place >> 9]) + Index3{i & 7, i >> 3 & 7, i >> 6};

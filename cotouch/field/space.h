@@ -39,9 +39,9 @@ class Space {
   bool is_far(Place place) const { return place >= near_.size() * 512; }
   Place place_of_far_brick(std::size_t brick) const { return static_cast<Place>(near_.size() * 512 + brick); }
   // The place of a lattice point within the box.
-  Place place(const Vec3<std::int32_t>& point) const;
+  Place place(const Index3& point) const;
   // A lattice point of a place; of a far brick, its centre.
-  Vec3<std::int32_t> point(Place place) const;
+  Index3 point(Place place) const;
   // Distance in units; for a far brick no more than a lower bound.
   std::uint16_t distance(Place place) const;
 

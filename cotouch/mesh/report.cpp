@@ -63,7 +63,7 @@ std::size_t drop_duplicates(TriangleMesh& mesh) {
   struct Key {
     Triangle corners;  // sorted
     std::uint32_t index;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): its comparison with 0
   };
   std::vector<Key> keys;
   keys.reserve(mesh.triangles.size());

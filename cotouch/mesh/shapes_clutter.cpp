@@ -4,6 +4,7 @@
 #include <cotouch/mesh/shapes.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace cotouch {
 namespace {
@@ -78,7 +79,7 @@ class ClutterMaker {
                                                {0, length + 1.6 * r}};
     const int steps = std::clamp(static_cast<int>(std::sqrt(triangles / 2)), 6, 96);
     // Each of the seven sides of the profile in equally many pieces; the two that end on the axis lose a triangle each.
-    const int pieces = std::max(1, static_cast<int>((triangles / steps + 2) / 14 + 0.5));
+    const int pieces = std::max(1, static_cast<int>(std::lround((triangles / steps + 2) / 14)));
     std::vector<ProfilePoint> profile;
     for (std::size_t i = 0; i + 1 < corners.size(); ++i)
       for (int k = 0; k < pieces; ++k) {

@@ -3,6 +3,7 @@
 #include <cotouch/mesh/shapes.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <span>
 
@@ -34,7 +35,7 @@ TriangleMesh limb(std::span<const Ball> balls, const Vec3d& offset, double side,
   };
   for (std::ptrdiff_t i = 0; i + 1 < std::ssize(balls); ++i) {
     const Ball a = ball(i - 1), b = ball(i), c = ball(i + 1), d = ball(i + 2);
-    const int pieces = std::max(1, static_cast<int>(norm(c.at - b.at) * scale / edge + 0.5));
+    const int pieces = std::max(1, static_cast<int>(std::lround(norm(c.at - b.at) * scale / edge)));
     for (int k = 0; k < pieces + (i + 2 == std::ssize(balls) ? 1 : 0); ++k) {
       const double t = static_cast<double>(k) / pieces;
       const auto mix = [&](const auto& p, const auto& q, const auto& r, const auto& s) {
@@ -48,7 +49,7 @@ TriangleMesh limb(std::span<const Ball> balls, const Vec3d& offset, double side,
       thickest = std::max(thickest, radii.back());
     }
   }
-  return sweep_tube(path, radii, std::max(8, static_cast<int>(2 * k_pi * thickest / edge + 0.5)));
+  return sweep_tube(path, radii, std::max(8, static_cast<int>(std::lround(2 * k_pi * thickest / edge))));
 }
 
 TriangleMesh ball_at(const Vec3d& at, double radius, double edge) {

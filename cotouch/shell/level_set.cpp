@@ -110,7 +110,7 @@ Vec3f LevelSet::draw_in_cells(std::uint64_t seed) const noexcept {
   const Vec3<std::int32_t>& cell = crossed_[random.below(crossed_.size())];
   const double u = random.uniform(), v = random.uniform(), w = random.uniform();
   const Vec3d in_cells{cell.x + u, cell.y + v, cell.z + w};
-  return Vec3f(Vec3d(field_.data().origin) + in_cells * double{cell_});
+  return Vec3f(Vec3d(field_.data().origin) + in_cells * static_cast<double>(cell_));
 }
 
 bool LevelSet::draw(std::uint64_t seed, Vec3f& point, Vec3f& normal) const noexcept {
@@ -129,7 +129,7 @@ double LevelSet::estimate_area(std::uint64_t seed) const {
   for (const std::size_t h : hits) total += h;
   const double cell = cell_;
   const double volume = cell * cell * cell * static_cast<double>(crossed_.size());
-  return volume * (static_cast<double>(total) / k_draws) / (2 * double{half_layer()});
+  return volume * (static_cast<double>(total) / k_draws) / (2 * static_cast<double>(half_layer()));
 }
 
 }  // namespace cotouch

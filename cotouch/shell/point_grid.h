@@ -59,7 +59,7 @@ class PointGrid {
       best = k_none;
       for_each_in_cells(cell_of(center - corner), cell_of(center + corner), consider);
       // A little less than `reach`: the corners of the cube are rounded.
-      const double safe = double{reach} * (1 - 1e-4);
+      const double safe = static_cast<double>(reach) * (1 - 1e-4);
       if (best != k_none && best_squared <= safe * safe) {
         distance_squared = best_squared;
         return best;

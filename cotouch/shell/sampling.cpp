@@ -212,7 +212,7 @@ double push(const LevelSet& surface, const Neighbours& neighbours, std::size_t f
       to.positions[i] = p + step;
       to.normals[i] = n;
       if (!surface.follow(to.positions[i], to.normals[i])) to.positions[i] = p;
-      sum += double{norm(to.positions[i] - p)};
+      sum += static_cast<double>(norm(to.positions[i] - p));
     }
     moved[begin / k_grain] = sum;
   });
@@ -237,7 +237,7 @@ void relax(const LevelSet& surface, std::size_t frozen, float radius, Points& po
     report(static_cast<double>(step) / steps);
     const float t = std::min(1.0F, 2 * static_cast<float>(step) / static_cast<float>(steps));
     const float width = (k_wide + t * (k_narrow - k_wide)) * radius;
-    if (since_found > k_stale * double{radius}) {
+    if (since_found > k_stale * static_cast<double>(radius)) {
       neighbours.find(points, frozen, width + k_skin * radius);
       since_found = 0;
     }

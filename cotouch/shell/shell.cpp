@@ -87,7 +87,7 @@ void check_radii(const ShellData& data) {
       leaf_begin[i] = leaf_begin[data.nodes[i].first_child];
     for (std::uint32_t i = data.level_begin[l]; i + 1 < data.level_begin[l + 1]; ++i) {
       const ShellNode& node = data.nodes[i];
-      const double radius_squared = double{node.radius} * double{node.radius};
+      const double radius_squared = static_cast<double>(node.radius) * static_cast<double>(node.radius);
       const Vec3d center(node.position);
       for (std::uint32_t leaf = leaf_begin[i]; leaf < leaf_begin[i + 1]; ++leaf)
         require(norm_squared(Vec3d(data.nodes[leaf].position) - center) <= radius_squared,

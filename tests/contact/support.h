@@ -72,7 +72,8 @@ inline Shell link_naively(const std::vector<OrientedPoint>& points, std::uint32_
   for (std::uint32_t l = levels - 1; l-- > 0;)
     for (std::uint32_t i = a->level_begin[l]; i + 1 < a->level_begin[l + 1]; ++i)
       for (std::uint32_t c = a->nodes[i].first_child; c < a->nodes[i + 1].first_child; ++c) {
-        const double far = norm(Vec3d(a->nodes[c].position) - Vec3d(a->nodes[i].position)) + double{a->nodes[c].radius};
+        const double far =
+            norm(Vec3d(a->nodes[c].position) - Vec3d(a->nodes[i].position)) + static_cast<double>(a->nodes[c].radius);
         a->nodes[i].radius = std::max(a->nodes[i].radius, static_cast<float>(far * (1 + 1e-6)));
       }
   return Shell({a->nodes, a->level_begin, a->positions, a->normals}, a);

@@ -122,7 +122,7 @@ TEST_P(FieldOfShape, IsConservativeFarAwayAndOutsideItsBox) {
       ASSERT_GE(value, band);
     } else {
       ASSERT_LE(value, d > 0 ? d + k_half_diagonal * h : k_half_diagonal * h);
-      const auto brick = static_cast<std::size_t>((int(c.z) / 8 * n.y + int(c.y) / 8) * n.x + int(c.x) / 8);
+      const auto brick = flat_index({int(c.x) / 8, int(c.y) / 8, int(c.z) / 8}, n);
       if (field.data().brick_index[brick] == FieldData::k_coarse) {
         ASSERT_GE(std::fabs(d), band - 1e-6);
         ASSERT_GE(std::fabs(value), band * (1 - 1e-6));

@@ -115,7 +115,7 @@ TEST(ShellBuild, EachSideOfAThinSheetIsEvenOnItsOwn) {
 TEST(ShellBuild, SpacingIsCloseToTheDensestPossible) {
   const Field field = test::sphere_field();
   const ShellQuality quality = measure_quality(build(field, 4096));
-  const double radius = 0.05 + 0.5 * double{field.spacing()};
+  const double radius = 0.05 + 0.5 * static_cast<double>(field.spacing());
   for (const auto& level : quality.levels) {
     const double area = 4 * std::numbers::pi * radius * radius;
     const double densest = std::sqrt(2 * area / (std::sqrt(3.0) * level.points));
@@ -148,7 +148,9 @@ TEST(ShellBuild, PointsLieOnTheLevelSet) {
     const Field field = test::comb_field();
     const Shell shell = build(field, 500, offset);
     for (const Vec3f& p : shell.data().positions)
-      ASSERT_NEAR(double{field.distance(p) / field.spacing()}, offset, double{LevelSet::k_tolerance} * 1.01) << offset;
+      ASSERT_NEAR(static_cast<double>(field.distance(p) / field.spacing()), offset,
+                  static_cast<double>(LevelSet::k_tolerance) * 1.01)
+          << offset;
   }
 }
 
@@ -172,7 +174,7 @@ TEST(ShellBuild, PointsAndNormalsAreThoseOfTheTrueShape) {
 TEST(ShellBuild, SeparatePiecesGetPointsInProportionToTheirArea) {
   const Field field = test::balls_field();
   const Shell shell = build(field, 4096);
-  const double half_cell = 0.5 * double{field.spacing()};
+  const double half_cell = 0.5 * static_cast<double>(field.spacing());
   const double large = (0.03 + half_cell) * (0.03 + half_cell), small = (0.015 + half_cell) * (0.015 + half_cell);
   for (std::uint32_t l = 0; l < shell.levels(); ++l) {
     double on_small = 0;
@@ -186,7 +188,8 @@ TEST(ShellBuild, SeparatePiecesGetPointsInProportionToTheirArea) {
 
 TEST(ShellBuild, AreaFollowsFromTheShareOfDraws) {
   const Field sphere = test::sphere_field(), torus = test::torus_field();
-  const double sphere_radius = 0.05 + 0.5 * double{sphere.spacing()}, tube = 0.015 + 0.5 * double{torus.spacing()};
+  const double sphere_radius = 0.05 + 0.5 * static_cast<double>(sphere.spacing()),
+               tube = 0.015 + 0.5 * static_cast<double>(torus.spacing());
   // 2^17 draws, about a third hit: one standard deviation is 0.4 %.
   EXPECT_NEAR(LevelSet(sphere, 0.5).estimate_area(1) / (4 * std::numbers::pi * sphere_radius * sphere_radius), 1, 0.02);
   EXPECT_NEAR(LevelSet(torus, 0.5).estimate_area(1) / (4 * std::numbers::pi * std::numbers::pi * 0.04 * tube), 1, 0.02);

@@ -105,8 +105,8 @@ TEST(Tree, RadiusHoldsEverythingBelowEvenInSinglePrecision) {
 
 TEST(Tree, ReachHoldsEveryPoint) {
   const Shell shell = build_tree(random_points({16, 64}, 5));
-  for (const Vec3f& p : shell.data().positions) EXPECT_LE(norm(Vec3d(p)), double{shell.reach()});
-  EXPECT_NEAR(double{shell.reach()}, 1, 1e-6);
+  for (const Vec3f& p : shell.data().positions) EXPECT_LE(norm(Vec3d(p)), static_cast<double>(shell.reach()));
+  EXPECT_NEAR(static_cast<double>(shell.reach()), 1, 1e-6);
 }
 
 TEST(Tree, TakesASinglePointAndCoincidentPoints) {
