@@ -20,7 +20,7 @@ Shell build_shell(const Field& field, const ShellSettings& settings, Progress& p
                 std::to_string(settings.points) + ".");
   if (!std::isfinite(settings.offset)) throw Error("The shell's offset must be a number of cells, such as 0.5.");
   const LevelSet surface(field, settings.offset);
-  const Shell shell = build_tree(sample_level_set(surface, settings.points, settings.seed, progress));
+  Shell shell = build_tree(sample_level_set(surface, settings.points, settings.seed, progress));
   if (quality != nullptr) *quality = measure_quality(shell);
   return shell;
 }

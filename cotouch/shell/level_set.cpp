@@ -127,7 +127,7 @@ double LevelSet::estimate_area(std::uint64_t seed) const {
   });
   std::size_t total = 0;
   for (const std::size_t h : hits) total += h;
-  const double cell = cell_;
+  const auto cell = static_cast<double>(cell_);
   const double volume = cell * cell * cell * static_cast<double>(crossed_.size());
   return volume * (static_cast<double>(total) / k_draws) / (2 * static_cast<double>(half_layer()));
 }

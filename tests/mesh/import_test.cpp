@@ -258,7 +258,7 @@ TEST_F(MeshFiles, ThatAreMissingOrFoldersAreRefused) {
   EXPECT_THROW(load_mesh(folder), Error);
   std::filesystem::create_directories(folder / "named.stl");
   EXPECT_THROW(load_mesh(folder / "named.stl"), Error);
-  std::ofstream(folder / "empty.stl");
+  std::ofstream(folder / "empty.stl").flush();
   EXPECT_THROW(load_mesh(folder / "empty.stl"), Error);
 }
 

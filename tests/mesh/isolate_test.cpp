@@ -27,7 +27,7 @@ std::string failure(const std::function<Result()>& work, const IsolationLimits& 
 TEST(Isolation, BringsBackWhatTheWorkReturns) {
   // More than a pipe holds at once.
   const Result sent(300'000, std::byte{7});
-  EXPECT_EQ(run_isolated([&] { return sent; }, {}), sent);
+  EXPECT_EQ(run_isolated([&] { return Result(sent); }, {}), sent);
   EXPECT_TRUE(run_isolated([] { return Result{}; }, {}).empty());
 }
 
