@@ -158,9 +158,15 @@ TEST(BuildField, UnitesPartsThatPassThroughEachOther) {
     if (std::fabs(d) > 0.8661 * h) {
       ASSERT_EQ(value < 0, d < 0);
     }
+    // Enclosed faces are dropped in pieces of four cells. One may be left where the bar leaves the box and make depth
+    // too small there; farther away than a piece is long, depth is that of the union.
+    const double from_outline = std::fabs(std::max(std::fabs(p.y), std::fabs(p.z)) - 0.5);
+    if (d < 0 && d > -2 * h && norm(Vec3d{p.x - 1, from_outline, 0}) > 6 * h) {
+      ASSERT_NEAR(value, d, 0.8661 * h) << p.x << ' ' << p.y << ' ' << p.z;
+    }
   }
   // In the middle of the box's face inside the bar, the nearest surface is the bar's foot, half a metre away. Pieces of
-  // the face up to two cells from there may be left, and the coarse values inside err by half a brick's diagonal.
+  // the face up to four cells from there may be left, and the coarse values inside err by half a brick's diagonal.
   EXPECT_LT(static_cast<double>(field.distance({1, 0, 0})), -0.5 + 9 * h);
 }
 
