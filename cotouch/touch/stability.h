@@ -1,19 +1,38 @@
 // Does touch stay calm? One simulated hand, one scene, one setting: run it and judge it.
 //
 // The hand follows key poses with the simulated device in the closed loop, through the real held object and the real
-// limits, and rests at every key: the stretches slide, the rests press. The judgement looks at the handle's true
-// motion:
+// limits, and rests at every key: the stretches slide, the rests press. A trial is stable when all of these hold:
 //
 //  - at rest: the handle's root-mean-square speed in the last 0.2 s of every rest is below `calm_speed`,
 //    and not growing against the stretch of equal length before it. A hand at rest whose handle moves is moved by us.
-//  - sliding: shaking must not last. Everything slower than 10 Hz is taken out (a centred mean over 0.1 s), and the
-//    root-mean-square speed of the rest is formed for every 0.1 s; the median over a stretch stays below `calm_speed`
-//    plus half of the path's mean speed where contact lasts throughout, or plus the path's peak speed (15/8 of the
-//    mean) over the square root of two where contact is made or lost. The median, because a part that snaps past an
-//    edge rightly throws the hand, once. Judged for hands with damping only: one without rings by itself after a snap.
-//  - energy: the hand never gets back more than it put in. `energy_created` is the largest amount by which it ever did,
-//    zero where it never did, and a trial with any is not stable (Colgate: a passive device and environment never give
-//    out more than was put in).
+//    (2 mm/s at the 10 to 20 Hz of an arm on the coupling is a swing of one encoder step.)
+//  - sliding: on every stretch the handle shakes at most twice as much (6 dB) as on the calm twin of the device, plus
+//    `calm_speed`. Shaking is the root-mean-square speed once everything slower than 10 Hz is taken out (a centred mean
+//    over 0.1 s). Edges and bumps, and a hand that sets out quickly, shake both alike; what only the sampled loop adds
+//    is instability.
+//  - energy: device, coupling and contact together never give the hand more than it put in (`energy_created`).
+//
+// The calm twin. Holding a force for a period T and delaying it by t_d takes K (T/2 + t_d) v^2 of damping away from a
+// device that renders a stiffness K (Colgate). The twin is the same device with exactly that much damping more: in
+// contact it behaves, to first order in the frequency times T, like the device on a spring without sampling, and
+// whatever K is, it is passive by the same theory. It runs the same trial. Where a snap hangs by a hair, trial and twin
+// may fall to different sides; then twins with a coupling a twentieth softer and stiffer are asked as well, and one
+// that explains every stretch of the trial is enough.
+//
+// Energy. With H the work the hand did on the handle, D what the device's damping and friction took, E the work of the
+// commanded wrench on the handle and S >= 0 what coupling and contact store, a passive coupling and contact never let
+// E + S rise, and a passive whole never lets E + S - D = S + kinetic energy - H rise. Of S the coupling's part is
+// known at all times, the contact's part only where nothing touches: there it is zero. `energy_created` is the largest
+// rise of E + S - D from an instant without contact to any later one, with S counted without the contact's part: what
+// was certainly created, at least. Every instant without contact starts the account anew, so that what was dissipated
+// before pays for nothing; what is dissipated while contact lasts may hide as much, and `energy_unseen` is its largest
+// amount. The object follows the rounded position of the hand, which leaves up to `rounding_energy` in the coupling
+// (half an encoder step on every axis) that no motion put there; less than that is not counted against a trial.
+//
+// `touching_energy` is sharper and less certain: its account may also start in contact, where the contact is taken to
+// store at most half of `contact_stiffness` times the square of the depth. `environment_energy` is the rise of E + S,
+// the virtual side alone (the passivity observer of Hannaford & Ryu 2002, with the storage that is known). It may be
+// above zero: a sampled spring gives K (T/2 + t_d) v^2, and it is for the device's damping to take that.
 //
 // A rotation counts with a lever of 3 cm, a fist's radius.
 #pragma once
@@ -33,19 +52,26 @@ struct StabilityTrial {
   ArmImpedance arm;
   HeldObjectSettings object;
   LimitSettings limits;
-  int rest_pauses = 8;       // of 0.2 s each at every key: what a snap set in motion must have time to die out
-  double calm_speed = 2e-3;  // metres per second
+  double contact_stiffness = 0;  // N/m, the most the contact as a whole can have; 0: unknown, as if it were infinite
+  int rest_pauses = 8;           // of 0.2 s each at every key: what a snap set in motion must have time to die out
+  double calm_speed = 2e-3;      // metres per second
 };
 
 struct StabilityOutcome {
   bool stable = false;
-  double rest_speed = 0;       // worst of all rests, m/s
-  double slide_speed = 0;      // worst median of all stretches, m/s, slow motion taken out
-  bool growing = false;        // in some rest
-  double energy_created = 0;   // J
-  double largest_force = 0;    // N, written to the device
-  double deepest = 0;          // m
-  std::uint64_t touching = 0;  // cycles with contact
+  double rest_speed = 0;          // worst of all rests, m/s
+  bool growing = false;           // in some rest
+  double slide_speed = 0;         // shaking on the stretch where it exceeds what is allowed most, m/s
+  double allowed_speed = 0;       // there
+  double energy_created = 0;      // J, by device, coupling and contact together
+  double energy_unseen = 0;       // J, the largest creation that could have gone unnoticed
+  double rounding_energy = 0;     // J, up to which the encoder's rounding explains energy_created
+  double touching_energy = 0;     // J, the same counted from within contact too
+  double environment_energy = 0;  // J, by coupling and contact alone
+  double device_absorbed = 0;     // J, by the device's damping and friction over the interval of environment_energy
+  double largest_force = 0;       // N, written to the device
+  double deepest = 0;             // m
+  std::uint64_t touching = 0;     // cycles with contact
 };
 
 // Forgets what the engine remembers, then runs the trial. Deterministic. Throws Error on impossible settings.
