@@ -114,7 +114,7 @@ std::string why_unstable(const StabilityOutcome& outcome) {
   if (outcome.growing || outcome.rest_speed >= StabilityTrial{}.calm_speed)
     return fmt::format("did not come to rest ({:.2g} mm/s)", outcome.rest_speed * 1e3);
   if (outcome.slide_speed > outcome.allowed_speed)
-    return fmt::format("shook on the way ({:.2g} mm/s of {:.2g} allowed)", outcome.slide_speed * 1e3,
+    return fmt::format("shook on the way ({:.3g} mm/s of {:.3g} allowed)", outcome.slide_speed * 1e3,
                        outcome.allowed_speed * 1e3);
   return fmt::format("got back {:.2g} J more than it had put in", outcome.energy_created);
 }
@@ -230,17 +230,16 @@ std::filesystem::path draw(const std::vector<Ascent>& ascents, const ExperimentO
 // At the default coupling, over all scenes and hands.
 void add_energies(ExperimentReport& report, std::span<const Climb> climbs, std::span<const Place> places) {
   StabilityOutcome worst;
-  std::string touching_where;
+  std::vector<StabilityOutcome> worst_in(places.size());
   const std::size_t hands_each = climbs.size() / places.size();
   for (std::size_t i = 0; i < climbs.size(); ++i) {
     const StabilityOutcome& outcome = climbs[i].standard;
     worst.rounding_energy = outcome.rounding_energy;  // the same for all
     worst.energy_created = std::max(worst.energy_created, outcome.energy_created);
     worst.energy_unseen = std::max(worst.energy_unseen, outcome.energy_unseen);
-    if (outcome.touching_energy > worst.touching_energy) {
-      worst.touching_energy = outcome.touching_energy;
-      touching_where = places[i / hands_each].scene.name;
-    }
+    worst.touching_energy = std::max(worst.touching_energy, outcome.touching_energy);
+    StabilityOutcome& here = worst_in[i / hands_each];
+    if (outcome.touching_energy > here.touching_energy) here = outcome;
     if (outcome.environment_energy <= worst.environment_energy) continue;
     worst.environment_energy = outcome.environment_energy;
     worst.device_absorbed = outcome.device_absorbed;
@@ -257,10 +256,16 @@ void add_energies(ExperimentReport& report, std::span<const Climb> climbs, std::
       "of "
       "all scenes and hands. Below energy-rounding it is the encoder's rounding (half a step on every axis in the "
       "coupling). It is certain but not sharp: what is dissipated while contact lasts may hide up to energy-unseen.");
-  report.notes.push_back(fmt::format(
+  std::string where;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (worst_in[i].touching_energy > worst.rounding_energy)
+      where += fmt::format("{}{} {:.2g} J ({:.2g} mm deep)", where.empty() ? "" : ", ", places[i].scene.name,
+                           worst_in[i].touching_energy, worst_in[i].deepest * 1e3);
+  report.notes.push_back(
       "Energy created touching: the same with accounts that start within contact too, where the contact is taken to "
-      "store no more than a spring of its full stiffness at its depth{}.",
-      touching_where.empty() ? "" : "; the largest in " + touching_where));
+      "store "
+      "no more than a spring of its full stiffness at its depth. Above rounding in: " +
+      (where.empty() ? "no scene" : where) + ".");
   report.notes.push_back(
       "Environment energy: what came out of coupling and contact alone (a sampled spring gives K (T/2 + delay) v^2), "
       "and "

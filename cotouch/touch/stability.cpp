@@ -8,6 +8,7 @@ namespace {
 constexpr double k_lever = 0.03;          // metres
 constexpr double k_judged = 0.2;          // seconds at the end of a rest
 constexpr double k_smooth = 0.05;         // seconds on each side of the centred mean
+constexpr double k_piece = 2;             // seconds, the longest over which shaking is averaged
 constexpr double k_shaking_gain = 2;      // over the calm twin
 constexpr double k_sum_rounding = 1e-12;  // joules, of the energy sums themselves
 // Coupling stiffnesses of the twins, over the trial's. The first decides nearly always; the others are asked where a
@@ -181,7 +182,7 @@ void judge_rests(const Motion& motion, const Itinerary& plan, const StabilityTri
   }
 }
 
-// The stretch that exceeds its allowance most.
+// The piece of the way that exceeds its allowance most.
 struct Shaking {
   double speed = 0, allowed = 0;
 };
@@ -190,8 +191,13 @@ Shaking worst_shaking(const Motion& motion, const Motion& twin, const Itinerary&
   Shaking worst;
   for (std::size_t i = 1; i < plan.rests.size(); ++i) {
     const double left = plan.rests[i - 1].second, arrived = plan.rests[i].first;
-    const Shaking here{motion.fast_rms(left, arrived), calm_speed + k_shaking_gain * twin.fast_rms(left, arrived)};
-    if (worst.allowed == 0 || here.speed * worst.allowed > worst.speed * here.allowed) worst = here;
+    const double pieces = std::fmax(1, std::ceil((arrived - left) / k_piece));
+    const double length = (arrived - left) / pieces;
+    for (double piece = 0; piece < pieces; ++piece) {
+      const double from = left + piece * length, to = from + length;
+      const Shaking here{motion.fast_rms(from, to), calm_speed + k_shaking_gain * twin.fast_rms(from, to)};
+      if (worst.allowed == 0 || here.speed * worst.allowed > worst.speed * here.allowed) worst = here;
+    }
   }
   return worst;
 }

@@ -6,10 +6,10 @@
 //  - at rest: the handle's root-mean-square speed in the last 0.2 s of every rest is below `calm_speed`,
 //    and not growing against the stretch of equal length before it. A hand at rest whose handle moves is moved by us.
 //    (2 mm/s at the 10 to 20 Hz of an arm on the coupling is a swing of one encoder step.)
-//  - sliding: on every stretch the handle shakes at most twice as much (6 dB) as on the calm twin of the device, plus
+//  - sliding: on the way the handle shakes at most twice as much (6 dB) as on the calm twin of the device, plus
 //    `calm_speed`. Shaking is the root-mean-square speed once everything slower than 10 Hz is taken out (a centred mean
-//    over 0.1 s). Edges and bumps, and a hand that sets out quickly, shake both alike; what only the sampled loop adds
-//    is instability.
+//    over 0.1 s), for every piece of up to 2 s. Edges and bumps, and a hand that sets out quickly, shake both alike;
+//    what only the sampled loop adds is instability.
 //  - energy: device, coupling and contact together never give the hand more than it put in (`energy_created`).
 //
 // The calm twin. Holding a force for a period T and delaying it by t_d takes K (T/2 + t_d) v^2 of damping away from a
@@ -17,7 +17,7 @@
 // contact it behaves, to first order in the frequency times T, like the device on a spring without sampling, and
 // whatever K is, it is passive by the same theory. It runs the same trial. Where a snap hangs by a hair, trial and twin
 // may fall to different sides; then twins with a coupling a twentieth softer and stiffer are asked as well, and one
-// that explains every stretch of the trial is enough.
+// that explains the whole trial is enough.
 //
 // Energy. With H the work the hand did on the handle, D what the device's damping and friction took, E the work of the
 // commanded wrench on the handle and S >= 0 what coupling and contact store, a passive coupling and contact never let
@@ -61,7 +61,7 @@ struct StabilityOutcome {
   bool stable = false;
   double rest_speed = 0;          // worst of all rests, m/s
   bool growing = false;           // in some rest
-  double slide_speed = 0;         // shaking on the stretch where it exceeds what is allowed most, m/s
+  double slide_speed = 0;         // shaking on the piece where it exceeds what is allowed most, m/s
   double allowed_speed = 0;       // there
   double energy_created = 0;      // J, by device, coupling and contact together
   double energy_unseen = 0;       // J, the largest creation that could have gone unnoticed
