@@ -241,6 +241,19 @@ TEST(Stability, ShakingWhileSlidingIsSeenThoughBothRestsAreCalm) {
   }
 }
 
+// The definition itself, on a way short enough to be one piece: 0.3 m at 0.16 m/s.
+TEST(Stability, SlidingMayShakeTwiceAsMuchAsOnTheCalmTwin) {
+  Hump hump;
+  StabilityTrial trial = straight_trial(0.8, 0);
+  trial.speed = 0.16;
+  const StabilityOutcome outcome = try_stability(hump, trial);
+  trial.device.damping *= 1.8;
+  trial.device.angular_damping += trial.object.coupling.angular_stiffness * (0.5e-3 + 0.2e-3);
+  const StabilityOutcome twin = try_stability(hump, trial);
+  EXPECT_GT(twin.slide_speed, 0.001);
+  EXPECT_NEAR(outcome.allowed_speed, 0.002 + 2 * twin.slide_speed, 1e-9);
+}
+
 // And where the energy of it hides: both rests are on a floor of 1500 N/m, in series with a coupling of 8 times the
 // limit still below the limit. In between a rigid patch is crossed in a second (the path's middle runs at 15/8 of its
 // speed), in which swings grow by exp((8 - 5 - 0.4) t / 0.45), 0.4 N s/m being friction across the motion. Friction and
