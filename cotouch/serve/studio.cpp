@@ -235,7 +235,6 @@ void Studio::measure_cycles(StateFrame& frame) {
     seen_cycles_[i] = now;
     count += fresh[i];
   }
-  if (count == 0) return;
   std::uint64_t below = 0;
   bool found = false;
   for (std::size_t i = 0; i < fresh.size(); ++i) {
@@ -243,12 +242,15 @@ void Studio::measure_cycles(StateFrame& frame) {
     below += fresh[i];
     const float us = (static_cast<float>(i) + 0.5F) * static_cast<float>(CycleHistogram::k_bucket_ns) * 1e-3F;
     if (!found && below * 2 >= count) {
-      frame.cycle_median_us = us;
+      median_us_ = us;
       found = true;
     }
     // The last bucket has no upper end; the longest cycle ever is the best that is known.
-    frame.cycle_longest_us = i + 1 < fresh.size() ? us : static_cast<float>(times.longest() * 1e6);
+    longest_us_ = i + 1 < fresh.size() ? us : static_cast<float>(times.longest() * 1e6);
   }
+  // Two frames close together may see no cycle in between; that is no reason to say that cycles take no time.
+  frame.cycle_median_us = median_us_;
+  frame.cycle_longest_us = longest_us_;
 }
 
 void Studio::publish_nearness(const Pose& object, const FeedDemand& demand) {

@@ -149,6 +149,7 @@ class Studio final : public RequestHandler, public FeedListener {
   Pose last_near_pose_;
   Clock::time_point last_near_{};
   std::array<std::uint64_t, CycleHistogram::k_buckets> seen_cycles_{};
+  float median_us_ = 0, longest_us_ = 0;  // of the last frame that saw a cycle end
   std::optional<Recording> recording_;
   std::string recording_id_;
   Clock::time_point recording_told_{};

@@ -76,6 +76,7 @@ export class App {
     this.gallery = new Gallery(byId('scenes'), (path) => this.api.address(path), (name) => this.openScene(name));
     this.readout = new Readout(byId('feel'));
     const plots = document.createElement('div');
+    plots.className = 'plots';
     byId('feel').append(plots);
     this.layout = new Layout(this.stage, (turning) => (this.pointer.turning = turning));
     this.theme = new ThemeSwitch(() => this.repaint());
@@ -179,7 +180,8 @@ export class App {
     if (hand && hand.flags & HandFlag.deviceLost) return 'The device at the server is gone.';
     if (this.hand.grip === 'held') {
       if (hand && hand.flags & HandFlag.forceLimited) return 'This is the largest force you may feel.';
-      return this.hand.isMovedBy('pointer') ? 'Wheel: depth · Shift: turn' : 'You hold the part · Esc lets go';
+      if (!this.hand.isMovedBy('pointer')) return 'You hold the part · Esc lets go';
+      return this.pointer.byTouch ? 'Second finger: pinch for depth, twist to roll' : 'Wheel: depth · Shift: turn';
     }
     if (hand?.holder === Holder.viewer) return 'Another viewer holds the part.';
     if (hand?.holder === Holder.device) return 'A device at the server holds the part.';
@@ -230,7 +232,9 @@ export class App {
         this.world.limitForce(message.settings.maxForce);
         break;
       case 'reply':
-        if (!message.ok) this.toasts.show(message.reason || 'The server refused.');
+        if (message.ok) break;
+        this.toasts.show(message.reason || 'The server refused.');
+        this.settings.restore(); // it may have been a slider
         break;
       case 'error':
         this.toasts.show(message.reason);

@@ -29,6 +29,15 @@ export function clock(seconds: number): string {
   return `${minutes}:${(seconds - 60 * minutes).toFixed(1).padStart(4, '0')}`;
 }
 
+// When a recording with this id was made ("2026-01-31-101500"), as the reader's language writes it; '' for other ids.
+export function moment(id: string): string {
+  const found = /^(\d{4})-(\d\d)-(\d\d)-(\d\d)(\d\d)(\d\d)/.exec(id);
+  if (!found) return '';
+  const [year, month, day, hour, minute, second] = found.slice(1).map(Number) as [number, number, number, number, number, number];
+  const date = new Date(year, month - 1, day, hour, minute, second);
+  return date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
 export function count(value: number): string {
   return Math.round(value)
     .toString()

@@ -41,16 +41,22 @@ export function toLocal(pose: HandPose, point: Vector3): Vector3 {
   return point.clone().sub(pose.position).applyQuaternion(pose.rotation.clone().conjugate());
 }
 
-// Moves the hand so that the grabbed point lies under the pointer's ray, staying at its depth: in the plane through
-// the grabbed point that faces the eye. A ray that never meets that plane leaves the pose alone.
-export function dragTo(pose: HandPose, grabbed: Vector3, ray: Ray, forward: Vector3): HandPose {
+// Moves the hand by the way the pointer made from one ray to another, in the plane through the grabbed point that faces
+// the eye: what was grabbed stays under the pointer, at its depth. Only the way counts, so that nothing jumps when the part
+// was turned or pushed in between, or one of two fingers was lifted. Rays that miss that plane leave the pose alone.
+export function dragBy(pose: HandPose, grabbed: Vector3, from: Ray, to: Ray, forward: Vector3): HandPose {
   const point = transformPoint(pose, grabbed);
+  const start = meet(from, point, forward);
+  const end = meet(to, point, forward);
+  if (!start || !end) return pose;
+  return { position: pose.position.clone().add(end).sub(start), rotation: pose.rotation.clone() };
+}
+
+function meet(ray: Ray, point: Vector3, forward: Vector3): Vector3 | null {
   const slope = ray.direction.dot(forward);
-  if (slope < 1e-6) return pose;
+  if (slope < 1e-6) return null;
   const along = point.clone().sub(ray.origin).dot(forward) / slope;
-  if (!(along > 0)) return pose;
-  const wanted = ray.origin.clone().addScaledVector(ray.direction, along);
-  return { position: pose.position.clone().add(wanted).sub(point), rotation: pose.rotation.clone() };
+  return along > 0 ? ray.origin.clone().addScaledVector(ray.direction, along) : null;
 }
 
 export function shiftBy(pose: HandPose, basis: ViewBasis, x: number, y: number, z: number): HandPose {

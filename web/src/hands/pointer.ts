@@ -3,13 +3,13 @@
 //   drag the object            moves it in the plane facing the eye
 //   wheel while dragging       pushes it away or pulls it near (with Shift: rolls it)
 //   Shift or right button      turns it
-//   second finger              pinch = depth, twist = roll
+//   second finger              pinch = depth, twist = roll, both together = move
 //
 // Anything that does not start on the object is left to the camera.
 import { Ray, Vector3 } from 'three';
 import type { Hand } from './hand';
 import {
-  dragTo,
+  dragBy,
   radiansPerPixel,
   shiftBy,
   toLocal,
@@ -38,6 +38,7 @@ interface Finger {
 
 export class PointerHand {
   turning = false; // the toolbar's switch, for screens without a Shift key
+  byTouch = false; // the last grab was a finger's
 
   private readonly fingers = new Map<number, Finger>();
   private local: Vector3 | null = null;
@@ -71,6 +72,7 @@ export class PointerHand {
     this.element.setPointerCapture(event.pointerId);
     this.view.setOrbiting(false);
     this.fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    this.byTouch = event.pointerType === 'touch';
     this.rightButton = event.pointerType === 'mouse' && event.button === 2;
     this.local = toLocal(this.hand.target, hit.point);
     this.view.grabbed(this.local);
@@ -89,22 +91,21 @@ export class PointerHand {
     const finger = this.fingers.get(event.pointerId);
     if (!finger) return;
     const before = [...this.fingers.values()].map((entry) => ({ ...entry }));
-    const dx = event.clientX - finger.x;
-    const dy = event.clientY - finger.y;
+    const last = { ...finger };
     finger.x = event.clientX;
     finger.y = event.clientY;
     if (this.fingers.size > 1) this.twoFingers(before, [...this.fingers.values()]);
-    else if (event.shiftKey || this.rightButton || this.turning) this.turn(dx, dy, 0);
-    else this.drag(event.clientX, event.clientY);
+    else if (event.shiftKey || this.rightButton || this.turning) this.turn(finger.x - last.x, finger.y - last.y, 0);
+    else this.drag(last, finger);
     this.hand.tick(performance.now());
   }
 
-  private drag(x: number, y: number): void {
+  private drag(from: Finger, to: Finger): void {
     const local = this.local;
     if (!local) return;
-    const ray = this.view.ray(x, y);
+    const [start, end] = [this.view.ray(from.x, from.y), this.view.ray(to.x, to.y)];
     const forward = this.view.basis().forward;
-    this.hand.move((pose) => dragTo(pose, local, ray, forward));
+    this.hand.move((pose) => dragBy(pose, local, start, end, forward));
   }
 
   private turn(dx: number, dy: number, roll: number): void {
@@ -121,6 +122,8 @@ export class PointerHand {
     if (!a || !b || !c || !d) return;
     const length = (p: Finger, q: Finger) => Math.max(1, Math.hypot(q.x - p.x, q.y - p.y));
     const angle = (p: Finger, q: Finger) => Math.atan2(q.y - p.y, q.x - p.x);
+    const middle = (p: Finger, q: Finger) => ({ x: (p.x + q.x) / 2, y: (p.y + q.y) / 2 });
+    this.drag(middle(a, b), middle(c, d));
     // Spreading the fingers by a factor e brings the object nearer by a quarter of the scene.
     const depth = -0.25 * this.view.sceneSize() * Math.log(length(c, d) / length(a, b));
     let twist = angle(c, d) - angle(a, b);

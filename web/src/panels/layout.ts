@@ -15,6 +15,8 @@ const kLinkText: Record<Link, string> = {
 // Below this width a panel lies over the picture instead of beside it.
 const kNarrow = 900;
 const kGalleryOpen = 1200;
+// A tall narrow screen has room for the read-outs below the picture.
+const kTall = 1000;
 
 export class Layout {
   private readonly gallery = byId('gallery');
@@ -37,7 +39,7 @@ export class Layout {
       if (event.key === 'Tab') document.body.dataset.input = 'keyboard';
     });
     this.gallery.hidden = window.innerWidth < kGalleryOpen;
-    this.side.hidden = window.innerWidth < kNarrow;
+    this.side.hidden = window.innerWidth < kNarrow && window.innerHeight < kTall;
     this.arrange();
   }
 
@@ -121,10 +123,13 @@ export class Layout {
     byId('gallery-toggle').setAttribute('aria-expanded', String(!this.gallery.hidden));
     byId('side-toggle').setAttribute('aria-expanded', String(!this.side.hidden));
     const beside = window.innerWidth >= kNarrow;
+    const below = !beside && window.innerHeight > window.innerWidth; // as in style.css
     const left = beside && !this.gallery.hidden ? this.gallery.offsetWidth + 12 : 0;
     const right = beside && !this.side.hidden ? this.side.offsetWidth + 12 : 0;
     document.documentElement.style.setProperty('--left', `${left}px`);
+    const bottom = below && !this.side.hidden ? this.side.offsetHeight + 10 : 0;
     document.documentElement.style.setProperty('--right', `${right}px`);
-    this.stage.setInsets({ left, right, top: 56, bottom: 40 });
+    document.documentElement.style.setProperty('--bottom', `${bottom}px`);
+    this.stage.setInsets({ left, right, top: 56, bottom: 40 + bottom });
   }
 }

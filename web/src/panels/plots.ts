@@ -141,7 +141,7 @@ export class Plots {
   }
 
   private width(): number {
-    return Math.max(120, this.root.clientWidth);
+    return Math.max(120, this.root.firstElementChild?.clientWidth ?? 0);
   }
 
   private resize(): void {

@@ -1,7 +1,7 @@
 // The numbers of the frame shown now: force, torque, clearance, contact, and what the loop spends on them.
 import { element } from '../dom';
 import * as format from '../format';
-import { HandFlag, type StateFrame } from '../protocol';
+import { HandFlag, StateFlag, type StateFrame } from '../protocol';
 
 interface Tile {
   title: HTMLElement;
@@ -41,15 +41,17 @@ export class Readout {
     const limited = hand && hand.flags & HandFlag.forceLimited;
     set(this.force, format.force(force), limited ? 'limited' : '');
     set(this.torque, format.torque(hand ? norm(hand.torque) : 0), '');
-    const through = frame.clearance < 0;
+    const through = frame.clearance < -1e-7; // less is shown as nought
     set(this.clearance, clearanceText(frame.clearance), '');
     this.clearance.title.textContent = through ? 'Penetration' : 'Clearance';
     this.clearance.value.classList.toggle('alarm', through);
     set(this.contact, format.count(hand?.inContact ?? 0), hand?.inContact === 1 ? 'point' : 'points');
     this.meter.style.transform = `scaleX(${Math.min(1, force / (maxForce || 8))})`;
     const missed = frame.missed === 1 ? '1 cycle missed' : `${format.count(frame.missed)} cycles missed`;
-    // A recording does not know what its cycles cost.
-    this.loop.textContent = frame.cycles === 0 ? '' : `${format.count(frame.cycles)} cycles at 1 kHz · ${missed}`;
+    const replayed = (frame.flags & StateFlag.replay) !== 0;
+    this.loop.textContent = replayed
+      ? `Cycle ${format.count(frame.cycles)} of a recording`
+      : `${format.count(frame.cycles)} cycles at 1 kHz · ${missed}`;
   }
 }
 

@@ -5,6 +5,8 @@ import * as format from '../format';
 import type { RecordingEntry } from '../messages';
 import type { Player } from '../replay';
 
+const kSecondThought = 3000; // milliseconds in which a second click deletes
+
 export interface RecordingActions {
   replay(entry: RecordingEntry): void;
   remove(entry: RecordingEntry): void;
@@ -31,11 +33,12 @@ export class RecordingList {
     const facts = `${format.clock(entry.seconds)} · peak ${format.force(entry.peakForce)} · ${format.bytes(entry.bytes)}`;
     const play = button('Replay', `Replay ${entry.id}`, () => this.actions.replay(entry));
     play.classList.add('primary');
-    const remove = button('Delete', `Delete ${entry.id}`, () => this.actions.remove(entry));
+    const remove = this.removal(entry);
     const item = element(
       'li',
       {},
       element('strong', {}, title),
+      element('small', {}, format.moment(entry.id)),
       element('small', {}, facts),
       element(
         'div',
@@ -49,6 +52,23 @@ export class RecordingList {
     );
     item.dataset.recording = entry.id;
     return item;
+  }
+
+  // Asks once more: what a hand did cannot be done again.
+  private removal(entry: RecordingEntry): HTMLButtonElement {
+    let asked = false;
+    const remove = button('Delete', `Delete ${entry.id}`, () => {
+      if (asked) return this.actions.remove(entry);
+      asked = true;
+      remove.textContent = 'Sure?';
+      remove.classList.add('danger');
+      setTimeout(() => {
+        asked = false;
+        remove.textContent = 'Delete';
+        remove.classList.remove('danger');
+      }, kSecondThought);
+    });
+    return remove;
   }
 
   private download(entry: RecordingEntry, ending: 'csv' | 'svg' | 'cotrec', text: string): HTMLAnchorElement {

@@ -45,6 +45,7 @@ export class SettingsPanel {
     rumble: remembered('rumble') === 'on',
     fps: 60,
   };
+  private inForce: Settings | null = null;
   private readonly shared = element('div', { className: 'group' });
   private readonly inputs = new Map<Range, { input: HTMLInputElement; output: HTMLElement }>();
   private readonly boxes = new Map<string, HTMLElement>();
@@ -77,12 +78,20 @@ export class SettingsPanel {
   }
 
   set(settings: Settings): void {
+    this.inForce = settings;
     for (const [range, { input, output }] of this.inputs) {
       const value = range.of(settings);
       // A slider that is being dragged is not pulled out of the user's hand.
       if (document.activeElement !== input) input.value = String(toSlider(range, value));
       output.textContent = `${Number(value.toPrecision(3))} ${range.unit}`;
     }
+  }
+
+  // Back to what holds, after the server refused a change.
+  restore(): void {
+    if (!this.inForce) return;
+    for (const [range, { input }] of this.inputs) input.value = String(toSlider(range, range.of(this.inForce)));
+    this.set(this.inForce);
   }
 
   private box(key: 'near' | 'traversed' | 'rumble', text: string): HTMLElement {

@@ -104,31 +104,39 @@ export class TorqueArrow {
   }
 }
 
+// Along z, its radius as the unit: straight ends, wound in between.
 class Helix extends Curve<Vector3> {
-  constructor(private readonly turns: number) {
+  constructor(
+    private readonly length: number,
+    private readonly turns: number,
+  ) {
     super();
   }
 
   getPoint(t: number, target = new Vector3()): Vector3 {
-    // Straight ends, wound middle.
-    const wound = Math.min(1, Math.max(0, (t - 0.12) / 0.76));
+    const z = t * this.length;
+    const wound = Math.min(1, Math.max(0, (z - kLead) / (this.length - 2 * kLead)));
     const radius = wound > 0 && wound < 1 ? 1 : 0;
     const angle = 2 * Math.PI * this.turns * wound;
-    return target.set(radius * Math.cos(angle), radius * Math.sin(angle), t);
+    return target.set(radius * Math.cos(angle), radius * Math.sin(angle), z);
   }
 }
 
-// Turns of the coil, by its length in thicknesses: a short spring with many turns would be a blob.
-const kCoils: [longest: number, turns: number][] = [
-  [12, 3],
-  [30, 6],
-  [Infinity, 10],
-];
+const kLead = 1.2; // of each straight end, in radii
+const kPitch = 2.6; // radii a turn
+// Lengths in radii that a coil is made for. In between it is stretched, by a factor of 1.5 at most: a coil stretched
+// further would have a wire so flat that the turns merge into a bar.
+const kLengths = [6, 12, 24, 48, 96];
+
+function coil(length: number): TubeGeometry {
+  const turns = Math.max(1, Math.round((length - 2 * kLead) / kPitch));
+  return new TubeGeometry(new Helix(length, turns), 14 * turns + 8, 0.22, 5);
+}
 
 // The virtual coupling: a coil from the object to the hand's ghost, both at the point that was grabbed.
 export class Spring {
   readonly mesh: Mesh;
-  private readonly coils = kCoils.map(([, turns]) => new TubeGeometry(new Helix(turns), 16 * turns + 20, 0.2, 5));
+  private readonly coils = kLengths.map(coil);
   private readonly turn = new Quaternion();
 
   constructor(color: string) {
@@ -141,11 +149,13 @@ export class Spring {
     const length = way.length();
     this.mesh.visible = length > 2 * thickness;
     if (!this.mesh.visible) return;
-    this.mesh.geometry = this.coils[kCoils.findIndex(([longest]) => length <= longest * thickness)]!;
+    const radius = Math.min(1.8 * thickness, 0.16 * length);
+    const nearest = kLengths.findIndex((made) => length / radius <= 1.5 * made);
+    const index = nearest < 0 ? kLengths.length - 1 : nearest;
+    this.mesh.geometry = this.coils[index]!;
     this.mesh.position.copy(from);
     this.mesh.quaternion.copy(this.turn.setFromUnitVectors(kZ, way.divideScalar(length)));
-    const radius = Math.min(1.8 * thickness, 0.16 * length);
-    this.mesh.scale.set(radius, radius, length);
+    this.mesh.scale.set(radius, radius, length / kLengths[index]!);
   }
 
   hide(): void {

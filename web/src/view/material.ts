@@ -21,7 +21,7 @@ const kNearness = {
     color = mix(color, warm, smoothstep(0.05, 0.6, closeness));`,
   // Static parts: darker where the moving part is near, as if it threw a shadow.
   shadow: `
-    color *= 1.0 - 0.6 * closeness;`,
+    color *= 1.0 - 0.55 * closeness * closeness;`,
 };
 
 // Soup may be wound either way, so both sides are drawn and each is lit as if it faced the eye.

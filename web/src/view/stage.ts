@@ -102,9 +102,10 @@ export class Stage {
     const high = new Vector3(...bounds.max);
     this.centre.copy(low).add(high).multiplyScalar(0.5);
     this.size = Math.max(low.distanceTo(high), 1e-6);
+    // The camera's angle belongs to the whole canvas; the scene has to fit what the panels leave of it.
     const { width, height } = this.free();
-    const narrow = Math.min(1, width / height);
-    const distance = (0.62 * this.size) / Math.tan((this.camera.fov * Math.PI) / 360) / narrow;
+    const share = Math.min(width, height) / Math.max(1, this.canvas.clientHeight);
+    const distance = (0.54 * this.size) / Math.tan((this.camera.fov * Math.PI) / 360) / share;
     this.camera.position.copy(this.centre).addScaledVector(from.clone().normalize(), distance);
     this.camera.near = 0.01 * this.size;
     this.camera.far = 40 * this.size;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Matrix4, Quaternion, Ray, Vector3 } from 'three';
 import {
   basisOf,
-  dragTo,
+  dragBy,
   fromWire,
   shiftBy,
   stick,
@@ -34,26 +34,35 @@ describe('The view’s axes', () => {
 });
 
 describe('Dragging', () => {
+  const through = (point: Vector3) => new Ray(eye, point.clone().sub(eye).normalize());
+
   it('keeps the grabbed point under the pointer, at its depth', () => {
     const grabbed = new Vector3(0.1, -0.5, 0.2); // 1.5 in front of the eye
     // A ray with slopes 0.4 and 0.1 meets the plane y = -0.5 at x = 0.6, z = 0.15.
     const ray = new Ray(eye, new Vector3(0.4, 1, 0.1).normalize());
-    const dragged = dragTo(rest(), grabbed, ray, view.forward);
+    const dragged = dragBy(rest(), grabbed, through(grabbed), ray, view.forward);
     near(transformPoint(dragged, grabbed), 0.6, -0.5, 0.15);
     expect(dragged.rotation.angleTo(new Quaternion())).toBe(0);
   });
 
   it('does the same for a part that is turned', () => {
     const pose = { position: new Vector3(1, 0, 0), rotation: new Quaternion().setFromAxisAngle(view.up, Math.PI / 2) };
-    const grabbed = toLocal(pose, new Vector3(1, 0, 0.3));
+    const point = new Vector3(1, 0, 0.3);
     const ray = new Ray(eye, new Vector3(0, 1, 0));
-    near(transformPoint(dragTo(pose, grabbed, ray, view.forward), grabbed), 0, 0, 0);
+    const grabbed = toLocal(pose, point);
+    near(transformPoint(dragBy(pose, grabbed, through(point), ray, view.forward), grabbed), 0, 0, 0);
+  });
+
+  it('does not jump when the grabbed point is no longer under the pointer', () => {
+    const ray = new Ray(eye, new Vector3(0.3, 1, -0.2).normalize());
+    near(dragBy(rest(), new Vector3(), ray, ray, view.forward).position, 0, 0, 0);
   });
 
   it('leaves the part alone when the ray runs along the plane or away from it', () => {
     const pose = rest();
-    expect(dragTo(pose, new Vector3(), new Ray(eye, new Vector3(1, 0, 0)), view.forward)).toBe(pose);
-    expect(dragTo(pose, new Vector3(0, -5, 0), new Ray(eye, new Vector3(0, 1, 0)), view.forward)).toBe(pose);
+    const ahead = new Ray(eye, new Vector3(0, 1, 0));
+    expect(dragBy(pose, new Vector3(), ahead, new Ray(eye, new Vector3(1, 0, 0)), view.forward)).toBe(pose);
+    expect(dragBy(pose, new Vector3(0, -5, 0), ahead, ahead, view.forward)).toBe(pose);
   });
 });
 
