@@ -149,7 +149,7 @@ export class Spring {
     const length = way.length();
     this.mesh.visible = length > 2 * thickness;
     if (!this.mesh.visible) return;
-    const radius = Math.min(1.8 * thickness, 0.16 * length);
+    const radius = Math.min(2.4 * thickness, 0.16 * length);
     const nearest = kLengths.findIndex((made) => length / radius <= 1.5 * made);
     const index = nearest < 0 ? kLengths.length - 1 : nearest;
     this.mesh.geometry = this.coils[index]!;

@@ -1,14 +1,12 @@
-// The server under test. COTOUCH_SERVE is the command that starts it, with {port} where the port goes; it has to print the
-// page's address. Without it the tests run against the mock, which speaks the same protocol:
-//
-//   COTOUCH_SERVE='../build/release/cotouch/app/cotouch play --port {port} --web dist' npm run e2e
+// The server under test, which prints the page's address. COTOUCH_SERVE is another command that starts one, with {port}
+// where the port goes. Run `./dev build` before.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const kCommand = process.env.COTOUCH_SERVE ?? 'node mock/server.mjs --port {port}';
+const kCommand = process.env.COTOUCH_SERVE ?? '../build/release/cotouch/app/cotouch play --port {port} --web ../build/web';
 const kAddress = /https?:\/\/\S+[?&]token=[A-Za-z0-9_-]+/;
 
 export class Server {
