@@ -155,10 +155,10 @@ RawMesh read_with_assimp(Bytes bytes, const std::string& extension, const std::f
   isolation.memory_bytes += 40 * std::uint64_t{bytes.size()};
   isolation.seconds = options.limits.seconds + (bytes.size() >> 20);
   isolation.may_open_files = path != nullptr;
+  Assimp::Importer importer;
+  keep_readers_of(extension, importer);
   const std::vector<std::byte> sent = run_isolated(
       [&] {
-        Assimp::Importer importer;
-        keep_readers_of(extension, importer);
         const aiScene* scene = path ? importer.ReadFile(path->string(), 0)
                                     : importer.ReadFileFromMemory(bytes.data(), bytes.size(), 0, extension.c_str());
         if (!scene) throw Error(std::string("cannot be read: ") + importer.GetErrorString());

@@ -5,9 +5,9 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <stdexcept>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace cotouch {
@@ -65,12 +65,11 @@ TEST(Isolation, RefusesMoreThanItWasToldToTake) {
 }
 
 TEST(Isolation, KeepsFilesOutOfReach) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "a sanitizer opens files of its own";
-#endif
   IsolationLimits limits;
   limits.may_open_files = false;
-  const auto try_to_open = []() -> Result { return Result(std::ifstream("/dev/zero") ? 1 : 0); };
+  // Not a stream: the undefined-behaviour sanitizer checks its virtual table by way of a pipe, which is out of reach
+  // too.
+  const auto try_to_open = []() -> Result { return Result(open("/dev/zero", O_RDONLY | O_CLOEXEC) >= 0 ? 1 : 0); };
   EXPECT_EQ(run_isolated(try_to_open, {}).size(), 1u);
   EXPECT_EQ(run_isolated(try_to_open, limits).size(), 0u);
 }

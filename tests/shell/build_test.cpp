@@ -157,7 +157,7 @@ TEST(ShellBuild, PointsLieOnTheLevelSet) {
 TEST(ShellBuild, PointsAndNormalsAreThoseOfTheTrueShape) {
   const Field field = test::torus_field(128);
   const Shell shell = build(field, 2000);
-  const double cell = field.spacing();
+  const auto cell = static_cast<double>(field.spacing());
   for (std::uint32_t i = 0; i < shell.point_count(); ++i) {
     const Vec3d p(shell.data().positions[i]);
     // Interpolation over a cell of a distance with radius of curvature R errs by about 3 cell^2 / (8 R): here
