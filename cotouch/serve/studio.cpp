@@ -74,7 +74,14 @@ void Studio::run(const std::stop_token& stop) {
       tasks_wake_.wait_until(lock, stop, next, [this] { return !tasks_.empty(); });
       tasks.swap(tasks_);
     }
-    for (const std::function<void()>& task : tasks) task();
+    for (const std::function<void()>& task : tasks) {
+      try {
+        task();
+      } catch (const std::exception& error) {
+        // A scene that cannot be felt, for one. The page hears why, and everything else goes on.
+        broadcast(error_message(error.what()));
+      }
+    }
     const Clock::time_point now = Clock::now();
     if (now < next) continue;
     tick();
