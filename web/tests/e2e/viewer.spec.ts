@@ -50,6 +50,8 @@ test('dragging one part into the other gives a force that opposes the motion', a
   const errors = watchErrors(page);
   await open(page, server.address);
   await openOther(page);
+  await page.locator('#sound').click(); // heard as well as seen
+  await expect(page.locator('#sound')).toHaveAttribute('aria-pressed', 'true');
   const direction = await dragTogether(page, (state) => Math.hypot(...forceOf(state)) > 0.5);
   // Held still against the other part: the force stays.
   await expect.poll(async () => Math.hypot(...forceOf(await stateOf(page)))).toBeGreaterThan(0.2);
@@ -73,6 +75,7 @@ test('dragging one part into the other gives a force that opposes the motion', a
 });
 
 test('light and dark can be chosen, and the choice stays', async ({ page }) => {
+  const errors = watchErrors(page);
   await open(page, server.address);
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
   expect(await theme()).toBe('light');
@@ -80,9 +83,11 @@ test('light and dark can be chosen, and the choice stays', async ({ page }) => {
   expect(await theme()).toBe('dark');
   await open(page, server.address);
   expect(await theme()).toBe('dark');
+  expect(errors).toEqual([]);
 });
 
 test('keys move the part, Escape lets go, and Reset puts it back', async ({ page }) => {
+  const errors = watchErrors(page);
   await open(page, server.address);
   await openOther(page);
   const start = (await stateOf(page)).frame!.hands[0]!.object.position;
@@ -95,6 +100,7 @@ test('keys move the part, Escape lets go, and Reset puts it back', async ({ page
   await expect.poll(async () => (await stateOf(page)).grip).toBe('free');
   await page.keyboard.press('KeyR');
   await expect.poll(async () => distance((await stateOf(page)).frame!.hands[0]!.object.position, start)).toBeLessThan(1e-4);
+  expect(errors).toEqual([]);
 });
 
 test('the wheel pushes, Shift and the right button turn, and letting go of them does not throw the part', async ({ page }) => {
@@ -139,6 +145,7 @@ test('the wheel pushes, Shift and the right button turn, and letting go of them 
 });
 
 test('a slider changes what is felt without letting go, and not while recording', async ({ page }) => {
+  const errors = watchErrors(page);
   await open(page, server.address);
   await openOther(page);
   await dragTogether(page, (state) => Math.hypot(...forceOf(state)) > 1);
@@ -173,11 +180,13 @@ test('a slider changes what is felt without letting go, and not while recording'
   await page.keyboard.press('Space');
   await expect(page.locator('#record')).toHaveText('Record');
   await page.mouse.up();
+  expect(errors).toEqual([]);
 });
 
 test('a finger moves the part, and two push it in depth', async ({ browser }) => {
   const context = await browser.newContext({ viewport: { width: 1024, height: 768 }, hasTouch: true });
   const page = await context.newPage();
+  const errors = watchErrors(page);
   await open(page, server.address);
   await page.locator('#gallery-toggle').click();
   await openOther(page);
@@ -204,10 +213,12 @@ test('a finger moves the part, and two push it in depth', async ({ browser }) =>
   await expect(page.locator('#hint')).toContainText('finger');
   await fingers('touchEnd');
   await expect.poll(async () => (await stateOf(page)).grip).toBe('free');
+  expect(errors).toEqual([]);
   await context.close();
 });
 
 test('a gamepad moves the part', async ({ page }) => {
+  const errors = watchErrors(page);
   // No pad is plugged into a test machine; the browser's interface is given one with its left stick pushed to the right.
   await page.addInitScript(() => {
     const pad = { id: 'pad', connected: true, axes: [0, 0, 0, 0], buttons: [] as unknown[], vibrationActuator: null };
@@ -223,9 +234,11 @@ test('a gamepad moves the part', async ({ page }) => {
   expect((await stateOf(page)).grip).toBe('held');
   await page.keyboard.press('Escape');
   await expect.poll(async () => (await stateOf(page)).grip).toBe('free');
+  expect(errors).toEqual([]);
 });
 
 test('two dropped STL files become a scene to try out and to save', async ({ page }) => {
+  const errors = watchErrors(page);
   await open(page, server.address);
   await page.locator('#tab-parts').click();
   const file = (name: string, side: number) => ({ name, mimeType: 'model/stl', buffer: cubeStl(side) });
@@ -252,6 +265,7 @@ test('two dropped STL files become a scene to try out and to save', async ({ pag
   // A file that is none is refused in words.
   await page.locator('#file').setInputFiles({ name: 'bad.stl', mimeType: 'model/stl', buffer: Buffer.from('hello') });
   await expect(page.locator('.toast.error')).toContainText('bad.stl is');
+  expect(errors).toEqual([]);
 });
 
 test('a recording can be replayed with the time slider', async ({ page }) => {
@@ -298,6 +312,7 @@ test('a recording can be replayed with the time slider', async ({ page }) => {
 });
 
 test('of two pages one holds the part, and both see it', async ({ page, context }) => {
+  const errors = watchErrors(page);
   const other = await context.newPage();
   await open(page, server.address);
   await openOther(page);
@@ -325,6 +340,7 @@ test('of two pages one holds the part, and both see it', async ({ page, context 
   await expect.poll(async () => (await stateOf(other)).grip).toBe('held');
   await other.mouse.up();
   await other.close();
+  expect(errors).toEqual([]);
 });
 
 test('the page comes back by itself after the server was killed', async ({ page }) => {
