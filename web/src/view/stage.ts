@@ -23,6 +23,7 @@ export interface Insets {
 }
 
 const kSlowFrame = 60; // milliseconds; beyond it the picture gets coarser
+const kQuickFrame = 25; // milliseconds; many in a row, and it gets finer again
 const kRest = 400; // milliseconds without a change
 const kMostPixels = 8e6; // in a fine picture
 
@@ -41,10 +42,13 @@ export class Stage {
   private readonly software: boolean;
   private dirty = true;
   private fine = false; // the picture shown has been drawn with smooth edges
-  private slow = 0;
+  private slow = 0; // slow pictures in a row
+  private quick = 0; // quick ones
+  private patience = 200; // quick pictures before more pixels are tried
   private drawnAt = 0;
   private steppedAt = 0;
   private pixelRatio: number;
+  private readonly fullRatio: number;
   private insets: Insets = { left: 0, right: 0, top: 0, bottom: 0 };
 
   constructor(private readonly canvas: HTMLCanvasElement) {
@@ -57,7 +61,8 @@ export class Stage {
       powerPreference: 'high-performance',
     });
     this.renderer.debug.checkShaderErrors = import.meta.env.DEV; // asking makes the page wait for the compiler
-    this.pixelRatio = this.software ? 1 : Math.min(2, window.devicePixelRatio);
+    this.fullRatio = this.software ? 1 : Math.min(2, window.devicePixelRatio);
+    this.pixelRatio = this.fullRatio;
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = true;
@@ -219,14 +224,26 @@ export class Stage {
     this.draw(performance.now());
   }
 
-  // Several slow pictures in a row: fewer pixels from now on. One slow picture (shaders being compiled) means nothing. What
+  // Several slow pictures in a row: fewer pixels, until many were quick. One slow picture (shaders being compiled) means nothing. What
   // a picture costs shows only in how long the browser takes until it asks for the next one.
   private keepPace(gap: number): void {
-    const drewLast = this.drawnAt === this.steppedAt;
-    this.slow = drewLast && gap > kSlowFrame ? this.slow + 1 : 0;
-    if (this.slow < 8 || this.pixelRatio <= 0.6) return;
-    this.slow = 0;
-    this.pixelRatio = Math.max(0.6, 0.8 * this.pixelRatio);
+    if (this.drawnAt !== this.steppedAt) {
+      this.slow = 0;
+      return;
+    }
+    this.slow = gap > kSlowFrame ? this.slow + 1 : 0;
+    this.quick = gap < kQuickFrame ? this.quick + 1 : 0;
+    if (this.slow >= 8 && this.pixelRatio > 0.6) {
+      this.setRatio(Math.max(0.6, 0.8 * this.pixelRatio));
+      this.patience = Math.min(20_000, 2 * this.patience); // it may not have been a passing weakness
+    } else if (this.quick >= this.patience && this.pixelRatio < this.fullRatio) {
+      this.setRatio(Math.min(this.fullRatio, 1.25 * this.pixelRatio));
+    }
+  }
+
+  private setRatio(ratio: number): void {
+    this.slow = this.quick = 0;
+    this.pixelRatio = ratio;
     this.resize();
   }
 }
