@@ -99,7 +99,7 @@ bool RecordingStore::remove(std::string_view id) const {
 }
 
 fs::path RecordingStore::file(std::string_view id) const {
-  const fs::path path = folder_ / (std::string(id) + ".cotrec");
+  fs::path path = folder_ / (std::string(id) + ".cotrec");
   std::error_code error;
   if (!is_identifier(id) || !fs::is_regular_file(path, error))
     throw Error("There is no recording '" + std::string(id) + "'; it may have been deleted.");

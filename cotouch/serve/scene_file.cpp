@@ -182,7 +182,7 @@ class SceneReader {
   fs::path file(const toml::table& table, const char* key) const {
     const std::string name = text(table, key, "");
     if (name.empty()) return {};
-    const fs::path path(name);
+    fs::path path(name);
     bool inside = path.is_relative() && name.find('\\') == std::string::npos && name.find('\0') == std::string::npos;
     for (const fs::path& piece : path) inside = inside && piece != "..";
     if (!inside) fail(std::string("`") + key + "` must name a file in the scene's own folder");
@@ -330,7 +330,7 @@ fs::path save_scene(const LoadedScene& scene, const std::string& name, const fs:
     write_asset(*part.part, folder / entry.asset);
     scene_file.parts.push_back(std::move(entry));
   }
-  const fs::path file = folder / "scene.toml";
+  fs::path file = folder / "scene.toml";
   write_file(file, format_scene_file(scene_file));
   // Parts of an earlier save under this name.
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {

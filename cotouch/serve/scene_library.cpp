@@ -92,7 +92,7 @@ fs::path FolderLibrary::save(const LoadedScene& scene, const std::string& name) 
     if (!error && static_cast<std::size_t>(count) >= k_most_saved)
       throw Error("There are already " + std::to_string(k_most_saved) + " saved scenes; delete some of them first.");
   }
-  const fs::path file = save_scene(scene, name, folder_ / name);
+  fs::path file = save_scene(scene, name, folder_ / name);
   if (draw_) {
     std::vector<Placed> placed;
     for (const ScenePart& part : scene.parts)

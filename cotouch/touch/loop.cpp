@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace cotouch {
 namespace {
@@ -93,13 +94,13 @@ RealtimeStatus TouchLoop::start() {
   has_started_ = false;
   last_cycle_ns_.store(monotonic_ns(), std::memory_order_release);
   running_.store(true, std::memory_order_release);
-  touch_thread_ = std::jthread([this](std::stop_token stop_token) { touch(std::move(stop_token)); });
+  touch_thread_ = std::jthread([this](const std::stop_token& stop) { touch(stop); });
   {
     std::unique_lock lock(start_mutex_);
     started_.wait(lock, [this] { return has_started_; });
   }
   // Only now: locking memory may take longer than a stall, and no force is on before the first cycle.
-  watch_thread_ = std::jthread([this](std::stop_token stop_token) { watch(std::move(stop_token)); });
+  watch_thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   return granted_;
 }
 
@@ -112,7 +113,7 @@ void TouchLoop::stop() {
   limiter_.release();
 }
 
-void TouchLoop::touch(std::stop_token stop) {
+void TouchLoop::touch(const std::stop_token& stop) {
   {
     const RealtimeStatus granted = request_realtime();
     const std::scoped_lock lock(start_mutex_);
@@ -122,7 +123,7 @@ void TouchLoop::touch(std::stop_token stop) {
   started_.notify_one();
   last_cycle_ns_.store(monotonic_ns(), std::memory_order_release);
 
-  PeriodicTimer timer(std::chrono::nanoseconds(static_cast<std::int64_t>(settings_.limits.period * 1e9 + 0.5)));
+  PeriodicTimer timer(std::chrono::nanoseconds(std::llround(settings_.limits.period * 1e9)));
   bool present = true;
   while (!stop.stop_requested() && (present || settings_.wait_for_device)) present = cycle(timer.wait());
 
@@ -133,7 +134,7 @@ void TouchLoop::touch(std::stop_token stop) {
   running_.store(false, std::memory_order_release);
 }
 
-void TouchLoop::watch(std::stop_token stop) {
+void TouchLoop::watch(const std::stop_token& stop) {
   const auto limit = static_cast<std::int64_t>(settings_.stall_seconds * 1e9);
   const std::chrono::nanoseconds pause(limit / 4 + 1);
   std::int64_t released_at = 0;  // the last cycle seen when the force was taken away: once a stall, not once a look

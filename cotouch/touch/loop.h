@@ -114,8 +114,8 @@ class TouchLoop {
  private:
   bool cycle(std::uint64_t missed) noexcept;
   void take_changes() noexcept;
-  void touch(std::stop_token stop);
-  void watch(std::stop_token stop);
+  void touch(const std::stop_token& stop);
+  void watch(const std::stop_token& stop);
 
   Device& device_;
   HeldObject& object_;

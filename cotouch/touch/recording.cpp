@@ -5,6 +5,7 @@
 #include <cotouch/base/hash.h>
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace cotouch {
@@ -112,7 +113,7 @@ void collect_samples(TouchLoop& loop, Recording& recording, std::uint64_t first)
   const double period = recording.limits.period;
   TouchSample sample;
   while (loop.next_sample(sample)) {
-    const auto cycle = static_cast<std::uint64_t>(sample.time / period + 0.5);
+    const auto cycle = static_cast<std::uint64_t>(std::llround(sample.time / period));
     if (cycle < first) continue;
     // The product that the loop would have formed had it begun here, so that a replay finds the same bits.
     sample.time = static_cast<double>(cycle - first) * period;

@@ -2,6 +2,7 @@
 
 #include <cotouch/base/error.h>
 
+#include <cmath>
 #include <utility>
 
 namespace cotouch {
@@ -44,7 +45,7 @@ SimulatedDevice::SimulatedDevice(const DeviceDynamics& device, const ArmImpedanc
         "The simulated device cannot exist: give it some mass and inertia, no negative value, and a delay of at "
         "most 8 periods.");
   step_ = device.period / device.substeps;
-  delay_steps_ = static_cast<std::uint64_t>(device.delay / step_ + 0.5);
+  delay_steps_ = static_cast<std::uint64_t>(std::llround(device.delay / step_));
   start_ = pose_ = path_.at(0);
 }
 
