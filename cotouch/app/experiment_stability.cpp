@@ -208,20 +208,28 @@ Place make_wall() {
   return wall;
 }
 
+// The last ascent is the wall's. It has a panel of its own: what it does above the limit would dwarf the scenes.
 std::filesystem::path draw(const std::vector<Ascent>& ascents, const ExperimentOptions& options) {
+  constexpr auto k_style = PlotSeries::Style::line_and_points;
+  const PlotThreshold calm{"calm", StabilityTrial{}.calm_speed * 1e3};
+  PlotPanel rest, slide, wall;
+  rest.y_label = "at rest (mm/s)";
+  rest.thresholds.push_back(calm);
+  slide.y_label = "sliding, of what is allowed";
+  slide.thresholds.push_back({"twice the calm twin", 1});
+  wall.y_label = "at rest, wall (mm/s)";
+  wall.thresholds.push_back(calm);
+  for (const Ascent& ascent : std::span(ascents).first(ascents.size() - 1)) {
+    rest.series.push_back({ascent.scene, ascent.share, ascent.rest_speed, k_style});
+    slide.series.push_back({"", ascent.share, ascent.shaking, k_style});  // the legend above serves both
+  }
+  wall.series.push_back({ascents.back().scene, ascents.back().share, ascents.back().rest_speed, k_style});
+
   Plot plot;
   plot.title = "Motion of the handle, the worst hand of each scene";
   plot.x_label = "coupling stiffness over Colgate's limit";
-  plot.panels.resize(2);
-  plot.panels[0].y_label = "at rest (mm/s)";
-  plot.panels[0].thresholds.push_back({"calm", StabilityTrial{}.calm_speed * 1e3});
-  plot.panels[1].y_label = "sliding, of what is allowed";
-  plot.panels[1].thresholds.push_back({"twice the calm twin", 1});
-  for (const Ascent& ascent : ascents) {
-    constexpr auto k_style = PlotSeries::Style::line_and_points;
-    plot.panels[0].series.push_back({ascent.scene, ascent.share, ascent.rest_speed, k_style});
-    plot.panels[1].series.push_back({ascent.scene, ascent.share, ascent.shaking, k_style});
-  }
+  plot.width = 880;
+  plot.panels = {std::move(rest), std::move(slide), std::move(wall)};
   const std::filesystem::path file = options.folder / "stability.svg";
   write_svg(plot, file);
   return file;
