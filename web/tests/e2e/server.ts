@@ -1,7 +1,7 @@
 // The server under test, which prints the page's address. COTOUCH_SERVE is another command that starts one, with {port}
 // where the port goes. Run `./dev build` before.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,6 +44,11 @@ export class Server {
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await ended;
+  }
+
+  async end(): Promise<void> {
+    await this.kill();
+    rmSync(this.state, { recursive: true, force: true });
   }
 }
 

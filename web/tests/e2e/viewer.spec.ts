@@ -22,7 +22,7 @@ const forceOf = (state: Awaited<ReturnType<typeof stateOf>>) => state.frame?.han
 const dot = (a: readonly number[], b: readonly number[]) => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 
 test.beforeAll(() => server.start());
-test.afterAll(() => server.kill());
+test.afterAll(() => server.end());
 
 test('the gallery loads and every scene opens', async ({ page }) => {
   test.setTimeout(1_800_000); // scenes are prepared the first time they are opened
