@@ -34,7 +34,10 @@ json recordings(const std::vector<RecordingEntry>& entries) {
 }
 
 json settings(const FeelSettings& feel) {
-  return {{"contact_stiffness", feel.contact_stiffness}, {"max_force", feel.max_force}, {"budget_us", feel.budget_us}};
+  return {{"contact_stiffness", feel.contact_stiffness},
+          {"max_force", feel.max_force},
+          {"budget_us", feel.budget_us},
+          {"budget_nodes", feel.warm_nodes}};
 }
 
 const char* name_of(JobState state) {

@@ -245,6 +245,11 @@ TEST_F(StudioTest, SettingsAreCheckedAndShared) {
   const Json shared = other.read_text("settings");
   EXPECT_EQ(shared["contact_stiffness"], 2000);
   EXPECT_EQ(shared["max_force"], 3);
+  // Half the time, half the nodes, by the speed that was measured.
+  const double nodes = shared["budget_nodes"];
+  EXPECT_GT(nodes, 0);
+  page.send({{"type", "settings"}, {"budget_us", 400}});
+  EXPECT_NEAR(other.read_text("settings")["budget_nodes"], nodes / 2, 1);
   page.send({{"type", "settings"}, {"max_force", 41}, {"id", 2}});
   EXPECT_EQ(page.read_text("reply")["ok"], false);
   page.send({{"type", "no_such_thing"}});

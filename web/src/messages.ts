@@ -44,6 +44,7 @@ export interface Settings {
   contactStiffness: number;
   maxForce: number;
   budget: number; // microseconds
+  nodes: number; // that fit into the budget on the server's machine; 0 = not known
 }
 
 export interface Scene {
@@ -227,6 +228,7 @@ function settingsOf(json: Json): Settings {
     contactStiffness: number(json.contact_stiffness),
     maxForce: number(json.max_force),
     budget: number(json.budget_us),
+    nodes: number(json.budget_nodes),
   };
 }
 

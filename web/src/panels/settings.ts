@@ -1,5 +1,6 @@
 // What is shown (this page only) and how it feels (shared by everyone who looks at the server).
 import { element, remember, remembered } from '../dom';
+import { count } from '../format';
 import type { Settings } from '../messages';
 
 export interface Choices {
@@ -83,7 +84,8 @@ export class SettingsPanel {
       const value = range.of(settings);
       // A slider that is being dragged is not pulled out of the user's hand.
       if (document.activeElement !== input) input.value = String(toSlider(range, value));
-      output.textContent = `${Number(value.toPrecision(3))} ${range.unit}`;
+      const nodes = range.key === 'budget_us' && settings.nodes > 0 ? ` · ${count(settings.nodes)} nodes` : '';
+      output.textContent = `${Number(value.toPrecision(3))} ${range.unit}${nodes}`;
     }
   }
 

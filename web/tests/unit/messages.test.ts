@@ -15,9 +15,9 @@ describe('A text message', () => {
       state: 'refused',
       reason: 'Ann holds it.',
     });
-    expect(parsed({ type: 'settings', contact_stiffness: 500, max_force: 4, budget_us: 300 })).toEqual({
+    expect(parsed({ type: 'settings', contact_stiffness: 500, max_force: 4, budget_us: 300, budget_nodes: 9000 })).toEqual({
       type: 'settings',
-      settings: { contactStiffness: 500, maxForce: 4, budget: 300 },
+      settings: { contactStiffness: 500, maxForce: 4, budget: 300, nodes: 9000 },
     });
   });
 
