@@ -62,10 +62,10 @@ void print_text(const InspectCommand& command, const Part& part) {
              part.field_report.flipped, part.field_report.enclosed, part.field_report.sheets, part.field_report.caps);
   fmt::print("  shell   {} points, {} cells outside the surface, seed {}\n", part.shell.point_count(),
              part.settings.shell.offset, part.settings.shell.seed);
-  fmt::print("          level    points   spacing   varies by\n");
+  fmt::print("          level    points    spacing   varies by\n");
   for (std::size_t l = 0; l < part.shell_quality.levels.size(); ++l) {
     const ShellQuality::Level& level = part.shell_quality.levels[l];
-    fmt::print("          {:>5}  {:>8}  {:>5.3g} mm  {:>8.1f} %\n", l, level.points, level.mean_spacing * 1e3,
+    fmt::print("          {:>5}  {:>8}  {:>6.4g} mm  {:>8.1f} %\n", l, level.points, level.mean_spacing * 1e3,
                level.variation * 100);
   }
 }

@@ -1,30 +1,17 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/progress_bar.h>
-#include <cotouch/base/error.h>
+#include <cotouch/base/file.h>
 #include <cotouch/base/realtime.h>
 #include <cotouch/contact/asset.h>
 #include <cotouch/contact/cache.h>
 #include <cotouch/mesh/import.h>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 namespace cotouch {
 namespace {
-
-// Preparing may take minutes; what cannot be written should be known before.
-void check_writable(const std::filesystem::path& output) {
-  const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
-  std::error_code error;
-  if (!std::filesystem::is_directory(folder, error))
-    throw Error(fmt::format("Cannot write {}: there is no folder {}.", output.string(), folder.string()));
-  if (std::filesystem::is_directory(output, error))
-    throw Error(fmt::format("Cannot write {}: it is a folder; give the name of a file.", output.string()));
-  if (access(folder.c_str(), W_OK) != 0)
-    throw Error(fmt::format("Cannot write {}: the folder {} may not be written to.", output.string(), folder.string()));
-}
 
 std::string field_findings(const FieldReport& report) {
   std::string text;
@@ -41,7 +28,7 @@ std::string field_findings(const FieldReport& report) {
 }  // namespace
 
 void run_prepare(const PrepareCommand& command) {
-  check_writable(command.output);
+  check_writable(command.output);  // preparing may take minutes
   const std::int64_t start = monotonic_ns();
   ProgressBar bar(command.json);
   bar.update("Reading the mesh", 0);

@@ -111,6 +111,18 @@ void write_file(const fs::path& path, std::string_view contents) {
   write_file(path, std::span(&piece, 1));
 }
 
+void check_writable(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) fail("write", path, EISDIR);
+  if (fs::exists(status) && !fs::is_regular_file(status)) return;  // a device or pipe needs no folder
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  if (!fs::is_directory(folder, error))
+    throw Error("Cannot write " + path.string() + ": there is no folder " + folder.string() + ".");
+  if (::access(folder.c_str(), W_OK) != 0)
+    throw Error("Cannot write " + path.string() + ": the folder " + folder.string() + " may not be written to.");
+}
+
 MappedFile map_file(const fs::path& path) {
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd.get() < 0) fail("open", path, errno);

@@ -95,13 +95,18 @@ TEST(BoundedQueue, DeliversEverythingInOrderAndRefusesWhenFull) {
 
   BoundedQueue<int> queue(64);
   std::jthread writer([&] {
-    for (int i = 0; i < 100000;)
-      if (queue.push(i)) ++i;
+    for (int i = 0; i < 100000;) {
+      if (queue.push(i))
+        ++i;
+      else
+        std::this_thread::yield();
+    }
   });
   for (int expected = 0, item = 0; expected < 100000;)
-    if (queue.pop(item)) {
+    if (queue.pop(item))
       ASSERT_EQ(item, expected++);
-    }
+    else
+      std::this_thread::yield();
 }
 
 TEST(ParallelFor, CoversEveryIndexOnceAndPassesOnTheFirstFailure) {

@@ -103,6 +103,15 @@ TEST(File, LinksAreFollowed) {
   EXPECT_EQ(contents(folder / "real"), "22");
 }
 
+TEST(File, WhatCannotBeWrittenIsKnownBefore) {
+  const TemporaryFolder folder;
+  EXPECT_NO_THROW(check_writable(folder / "new"));
+  EXPECT_NO_THROW(check_writable("/dev/null"));
+  EXPECT_THROW(check_writable(folder.path()), Error);
+  EXPECT_THROW(check_writable(folder / "missing" / "file"), Error);
+  EXPECT_EQ(files_in(folder), 0U);
+}
+
 TEST(File, WhatCannotBeReadIsNamed) {
   const TemporaryFolder folder;
   for (const char* name : {"missing", "."}) {
