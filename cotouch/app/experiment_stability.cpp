@@ -230,7 +230,7 @@ std::filesystem::path draw(const std::vector<Ascent>& ascents, const ExperimentO
   plot.x_label = "coupling stiffness over Colgate's limit";
   plot.width = 880;
   plot.panels = {std::move(rest), std::move(slide), std::move(wall)};
-  const std::filesystem::path file = options.folder / "stability.svg";
+  std::filesystem::path file = options.folder / "stability.svg";
   write_svg(plot, file);
   return file;
 }

@@ -1,6 +1,7 @@
 #include <cotouch/touch/stability.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace cotouch {
 namespace {
@@ -23,7 +24,7 @@ class Motion {
   void add(const Vec6& velocity) { samples_.push_back({velocity.linear, velocity.angular * k_lever}); }
 
   std::size_t sample_at(double seconds) const {
-    return std::min(samples_.size(), static_cast<std::size_t>(std::max(0.0, seconds) / period_ + 0.5));
+    return std::min(samples_.size(), static_cast<std::size_t>(std::lround(std::max(0.0, seconds) / period_)));
   }
 
   double rms(double from_seconds, double to_seconds) const {
@@ -36,7 +37,7 @@ class Motion {
   // The same after the centred mean is taken out.
   double fast_rms(double from_seconds, double to_seconds) const {
     const std::size_t from = sample_at(from_seconds), to = sample_at(to_seconds);
-    const auto reach = static_cast<std::size_t>(k_smooth / period_ + 0.5);
+    const auto reach = static_cast<std::size_t>(std::lround(k_smooth / period_));
     double sum = 0;
     for (std::size_t i = from; i < to; ++i) {
       const std::size_t low = i > reach ? i - reach : 0, high = std::min(samples_.size(), i + reach + 1);
