@@ -407,8 +407,12 @@ export class App {
     byId('help-open').addEventListener('click', () => help.toggle());
     byId('reset').addEventListener('click', () => this.command({ type: 'reset' }));
     byId('record').addEventListener('click', () => this.toggleRecording());
+    const lookAtAll = () => this.world.info && this.stage.lookAt(this.world.info.bounds);
+    byId('stage').addEventListener('dblclick', (event) => {
+      if (!this.stage.hit(event.clientX, event.clientY, this.world.grabbable())) lookAtAll();
+    });
     const keys: Record<string, () => void> = {
-      KeyF: () => this.world.info && this.stage.lookAt(this.world.info.bounds),
+      KeyF: lookAtAll,
       KeyR: () => this.command({ type: 'reset' }),
       KeyG: () => this.layout.toggleGallery(),
       KeyP: () => this.layout.toggleSide(),

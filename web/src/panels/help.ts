@@ -18,7 +18,7 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
       ['Drag beside the part', 'orbits'],
       ['Right button beside the part', 'pans'],
       ['Wheel', 'zooms'],
-      ['F', 'shows the whole scene'],
+      ['F, double-click beside it', 'shows the whole scene'],
     ],
   ],
   [
@@ -27,6 +27,7 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
       ['One finger on the part', 'moves or turns it (switch at the left)'],
       ['Second finger', 'pinch: depth, twist: roll'],
       ['Beside the part', 'one finger orbits, two pan and zoom'],
+      ['Double tap beside it', 'shows the whole scene'],
     ],
   ],
   [

@@ -111,7 +111,7 @@ test('the wheel pushes, Shift and the right button turn, and letting go of them 
   const hand = async () => (await stateOf(page)).frame!.hands[0]!.device;
   const angle = (a: readonly number[], b: readonly number[]) => 2 * Math.acos(Math.min(1, Math.abs(dot(a, b))));
   const grab = await grabPoint(page);
-  const start = await hand();
+  const start = { ...(await hand()), part: (await stateOf(page)).frame!.hands[0]!.part };
   await page.mouse.down();
   await expect.poll(async () => (await stateOf(page)).grip).toBe('held');
   await page.mouse.wheel(0, -300);
@@ -134,6 +134,19 @@ test('the wheel pushes, Shift and the right button turn, and letting go of them 
   await page.mouse.up();
   await page.keyboard.press('KeyR');
   await expect.poll(async () => angle((await hand()).rotation, start.rotation)).toBeLessThan(1e-3);
+
+  // Beside the part the mouse moves the eye, and a double click brings it back.
+  const middle = () => page.evaluate((id) => cotouch.part(id)!.screen, start.part);
+  await page.keyboard.press('KeyF');
+  const seen = await middle();
+  await page.mouse.move(300, 600);
+  await page.mouse.down();
+  await page.mouse.move(500, 640, { steps: 4 });
+  await page.mouse.up();
+  await page.mouse.wheel(0, 300);
+  await expect.poll(async () => distance(Object.values(await middle()), Object.values(seen))).toBeGreaterThan(2);
+  await page.mouse.dblclick(300, 600);
+  await expect.poll(async () => distance(Object.values(await middle()), Object.values(seen))).toBeLessThan(0.5);
 
   const again = await grabPoint(page);
   await page.mouse.down({ button: 'right' });
