@@ -178,26 +178,50 @@ Color level_color(std::uint32_t level) {
   return k_colors[level % k_colors.size()];
 }
 
-std::string encode_png(const Image& image) {
+namespace {
+
+std::string encode(int width, int height, png_uint_32 format, const void* pixels) {
   png_image png{};
   png.version = PNG_IMAGE_VERSION;
-  png.width = static_cast<png_uint_32>(image.width);
-  png.height = static_cast<png_uint_32>(image.height);
-  png.format = PNG_FORMAT_RGB;
-  static_assert(sizeof(Color) == 3);
+  png.width = static_cast<png_uint_32>(width);
+  png.height = static_cast<png_uint_32>(height);
+  png.format = format;
   // Once for the size, once for the bytes.
   png_alloc_size_t size = 0;
   std::string bytes;
-  bool ok = png_image_write_to_memory(&png, nullptr, &size, 0, image.pixels.data(), 0, nullptr) != 0;
+  bool ok = png_image_write_to_memory(&png, nullptr, &size, 0, pixels, 0, nullptr) != 0;
   if (ok) {
     bytes.resize(size);
-    ok = png_image_write_to_memory(&png, bytes.data(), &size, 0, image.pixels.data(), 0, nullptr) != 0;
+    ok = png_image_write_to_memory(&png, bytes.data(), &size, 0, pixels, 0, nullptr) != 0;
   }
   const std::string why = png.message;
   png_image_free(&png);
   if (!ok) throw Error("Cannot make a picture: " + why + ".");
   bytes.resize(size);
   return bytes;
+}
+
+}  // namespace
+
+std::string encode_png(const Image& image) {
+  static_assert(sizeof(Color) == 3);
+  return encode(image.width, image.height, PNG_FORMAT_RGB, image.pixels.data());
+}
+
+std::string encode_cutout_png(const Image& on_black, const Image& on_white) {
+  std::vector<std::uint8_t> pixels;
+  pixels.reserve(4 * on_black.pixels.size());
+  for (std::size_t i = 0; i < on_black.pixels.size(); ++i) {
+    const Color black = on_black.pixels[i], white = on_white.pixels[i];
+    // What shows through is the same for every channel; green has it with the least rounding to the eye.
+    const int covered = std::clamp(255 - (white.g - black.g), 0, 255);
+    const auto own = [covered](std::uint8_t channel) {
+      return static_cast<std::uint8_t>(covered > 0 ? std::min(255, channel * 255 / covered) : 0);
+    };
+    for (const std::uint8_t channel : {own(black.r), own(black.g), own(black.b), static_cast<std::uint8_t>(covered)})
+      pixels.push_back(channel);
+  }
+  return encode(on_black.width, on_black.height, PNG_FORMAT_RGBA, pixels.data());
 }
 
 void write_png(const Image& image, const std::filesystem::path& path) {

@@ -78,6 +78,9 @@ Color diverging_color(double value);
 Color level_color(std::uint32_t level);
 
 std::string encode_png(const Image& image);
+// Without a background, for pages of any colour: from the same picture drawn before black and before white, whose
+// difference tells how much of the background shows through each pixel.
+std::string encode_cutout_png(const Image& on_black, const Image& on_white);
 void write_png(const Image& image, const std::filesystem::path& path);
 
 }  // namespace cotouch

@@ -24,9 +24,12 @@ std::string draw_thumbnail(const std::vector<FolderLibrary::Placed>& meshes) {
     for (const Vec3d& vertex : placed.mesh->vertices) box.add(transform(placed.pose, vertex));
   if (box.empty()) box = {{-1, -1, -1}, {1, 1, 1}};
   const Camera camera = camera_for(box, {0.9, -1.4, 0.8}, double{k_width} / k_height, true);
-  Picture picture(k_width, k_height, camera, {238, 241, 244});
-  for (const FolderLibrary::Placed& placed : meshes) picture.draw(*placed.mesh, placed.pose, color_of(placed.color));
-  return encode_png(picture.image());
+  const auto before = [&](Color background) {
+    Picture picture(k_width, k_height, camera, background);
+    for (const FolderLibrary::Placed& placed : meshes) picture.draw(*placed.mesh, placed.pose, color_of(placed.color));
+    return picture.image();
+  };
+  return encode_cutout_png(before({0, 0, 0}), before({255, 255, 255}));
 }
 
 Plot plot_summary(const RecordingSummary& summary) {

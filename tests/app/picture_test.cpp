@@ -122,3 +122,20 @@ TEST(Picture, AFolderThatIsNotThereIsNamed) {
     EXPECT_NE(std::string(error.what()).find("missing/a.png"), std::string::npos);
   }
 }
+
+TEST(Picture, ACutoutKeepsItsColoursAndShowsWhatIsBehindIt) {
+  // One pixel covered, one half covered, one free; half of 200 before black is 100, before white 100 + 127.
+  Image black(3, 1, {}), white(3, 1, k_white);
+  black.at(0, 0) = white.at(0, 0) = {200, 100, 50};
+  black.at(1, 0) = {100, 50, 25};
+  white.at(1, 0) = {227, 177, 152};
+  const std::string bytes = encode_cutout_png(black, white);
+  png_image png{};
+  png.version = PNG_IMAGE_VERSION;
+  ASSERT_NE(png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()), 0);
+  png.format = PNG_FORMAT_RGBA;
+  std::vector<int> wanted{200, 100, 50, 255, 200, 100, 50, 128, 0, 0, 0, 0};
+  std::vector<std::uint8_t> pixels(wanted.size());
+  ASSERT_NE(png_image_finish_read(&png, nullptr, pixels.data(), 0, nullptr), 0);
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(pixels[i], wanted[i], 2) << i;
+}
