@@ -35,7 +35,7 @@ Image draw_field_slice(const Field& field, int width, int height) {
     return Vec3f{middle.x + static_cast<float>(x - 0.5 * width) * metres, middle.y,
                  middle.z - static_cast<float>(y - 0.5 * height) * metres};
   };
-  const auto at = [&](double x, double y) { return field.distance(point(x, y)); };
+  const auto at = [&](double x, double y) { return static_cast<double>(field.distance(point(x, y))); };
   const double range = 0.35 * static_cast<double>(std::min({size.x, size.y, size.z}));
   const double line_step = range / 5;
   // Pixels on the border between two bricks where one of them is fine.
