@@ -39,6 +39,8 @@ double share(int value) {
 }  // namespace
 
 struct SpaceMouse::Library {
+  // Stays loaded as long as the process: it keeps memory of its own, also where it finds no daemon, which unloading it
+  // would lose.
   void* handle = nullptr;
   int (*open)() = nullptr;
   int (*close)() = nullptr;
@@ -47,7 +49,6 @@ struct SpaceMouse::Library {
 
   ~Library() {
     if (connected) close();
-    if (handle != nullptr) ::dlclose(handle);
   }
 };
 
