@@ -85,6 +85,7 @@ struct NestedContact::Work {
   void queue_roots() noexcept;
   template <bool coherent>
   void look_up(std::uint32_t begin, bool is_last) noexcept;
+  bool fits(std::uint32_t level, std::uint64_t room) const noexcept;
   template <bool coherent>
   bool queue_children(std::uint32_t level, std::uint64_t room) noexcept;
   void sum(Moving moving, ContactResult& result) const noexcept;
@@ -222,6 +223,20 @@ void NestedContact::Work::look_up(std::uint32_t begin, bool is_last) noexcept {
   }
 }
 
+// Would all children of the level's nodes that may touch fit into `room`, with none of them skipped? Only counts, so
+// that a level which is too large is found out for a fraction of what queueing and dropping it would cost.
+bool NestedContact::Work::fits(std::uint32_t level, std::uint64_t room) const noexcept {
+  const ShellNode* const nodes = shell.data().nodes.data();
+  const std::uint32_t copies = level + 1 == last ? 1 : 0;  // on the last level they are not visited
+  std::uint64_t wanted = 0;
+  for (std::uint32_t i = 0; i < queue.size && wanted * k_skips_per_visit < room; ++i) {
+    const std::uint32_t node = queue.node[i];
+    const bool open_node = !(field.free_radius(queue.distance[i]) - margin - nodes[node].radius > 0);
+    wanted += open_node ? nodes[node + 1].first_child - nodes[node].first_child - copies : 0;
+  }
+  return wanted * k_skips_per_visit < room;
+}
+
 // Queues the children of the level's nodes that may touch. Stops, and returns false, once the next level is known to
 // need more than `room` (in skipped nodes).
 template <bool coherent>
@@ -294,9 +309,12 @@ void NestedContact::Work::traverse(ContactStats& stats) noexcept {
     stats.skipped += static_cast<std::uint32_t>(next_skipped);
     look_up<coherent>(begin, level == last);
     if (level == last) break;
-    const std::uint64_t limit = (level + 1 <= rendered ? budget.warm : budget.cold) * k_skips_per_visit;
+    const bool warm = level + 1 <= rendered;
+    const std::uint64_t limit = (warm ? budget.warm : budget.cold) * k_skips_per_visit;
     const std::uint64_t used = stats.visited * k_skips_per_visit + stats.skipped;
-    if (used >= limit || !queue_children<coherent>(level, limit - used)) break;
+    if (used >= limit) break;
+    if (!warm && !fits(level, limit - used)) break;
+    if (!queue_children<coherent>(level, limit - used)) break;
   }
   rendered = stats.level;
 }

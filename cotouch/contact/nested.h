@@ -27,9 +27,10 @@ struct ContactSettings {
 };
 
 // Level-of-detail control by visited nodes (paper 001, III): a level already rendered in the last cycle may be entered
-// while the count stays below `warm`, a deeper one only while it stays below `cold`. A level is rendered as a whole or
-// not at all; level 0 always is. Nodes skipped by temporal coherence count too, four for one visited node. Copies on
-// the deepest level have neither a force nor children of their own; they are not visited and not counted.
+// while the count stays below `warm`, a deeper one only while it would stay below `cold` with none of its nodes
+// skipped. A level is rendered as a whole or not at all; level 0 always is. Nodes skipped by temporal coherence count
+// too, four for one visited node. Copies on the deepest level have neither a force nor children of their own; they are
+// not visited and not counted.
 struct WorkBudget {
   std::uint32_t warm = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t cold = std::numeric_limits<std::uint32_t>::max();
