@@ -2,6 +2,7 @@
 // as the shell. The model is asymmetric; the question is by how much.
 #include <cotouch/app/experiment_inputs.h>
 #include <cotouch/app/plot.h>
+#include <cotouch/base/error.h>
 #include <cotouch/contact/cache.h>
 #include <cotouch/mesh/shapes.h>
 
@@ -34,7 +35,7 @@ ExperimentReport run_asymmetry(const ExperimentOptions& options) {
   const Part part = figure_part(options, note);
   options.progress->update("Pushing one into the other", 0);
 
-  // Side by side along z, the moving one turned half round so that different surfaces meet.
+  // One above the other along z, the moving one turned half round about its own middle so that different surfaces meet.
   const Pose still{{0, 0, 0}, {}};
   const Quat turned = quat_from_rotation_vector({0, 0, 3.0});
   NestedContact as_shell(part.shell, part.field, {});  // the moving body is the shell
@@ -44,13 +45,16 @@ ExperimentReport run_asymmetry(const ExperimentOptions& options) {
 
   // Lowered from above until the first contact, then four cells further in steps of a hundredth of a cell.
   ContactResult shell_result, field_result;
-  Pose moving{{0, 0, bounds.size().z * 1.05}, turned};
+  Pose moving{bounds.center() - rotate(turned, bounds.center()), turned};
+  const double lowest = moving.position.z - bounds.size().z;
+  moving.position.z += bounds.size().z * 1.05;
   const auto evaluate = [&] {
     as_shell.evaluate(moving, still, Moving::shell, shell_result);
     as_field.evaluate(still, moving, Moving::field, field_result);
   };
-  for (evaluate(); shell_result.stats.in_contact == 0 && moving.position.z > -bounds.size().z; evaluate())
+  for (evaluate(); shell_result.stats.in_contact == 0 && moving.position.z > lowest; evaluate())
     moving.position.z -= cell * 0.05;
+  if (shell_result.stats.in_contact == 0) throw Error("The two bodies pass each other without touching.");
   const double first_touch = moving.position.z;
 
   std::vector<double> depth_cells;
