@@ -21,10 +21,10 @@ void run_experiment(const ExperimentCommand& command) {
   }
   if (chosen == nullptr) throw Error(fmt::format("There is no experiment '{}'. There are:\n{}", command.name, names));
 
-  if (!command.json.empty()) check_writable(command.json);
   std::error_code error;
   std::filesystem::create_directories(command.folder, error);
   if (error) throw Error(fmt::format("Cannot make the folder {}: {}.", command.folder.string(), error.message()));
+  if (!command.json.empty()) check_writable(command.json);
   ProgressBar bar;
   ExperimentOptions options;
   options.quick = command.quick;

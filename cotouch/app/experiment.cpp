@@ -30,7 +30,7 @@ std::string machine_name() {
 
 std::string format_number(double value) {
   const double size = std::abs(value);
-  if (size < 1e9 && value == std::trunc(value)) return fmt::format("{:.0f}", value);
+  if (size < 1e9 && value == std::trunc(value)) return fmt::format("{:.0f}", value + 0.0);  // not "-0"
   if (size >= 100) return fmt::format("{:.0f}", value);
   if (size >= 0.01) return fmt::format("{:.3g}", value);
   return fmt::format("{:.2e}", value);

@@ -114,7 +114,8 @@ void write_file(const fs::path& path, std::string_view contents) {
 void check_writable(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status)) fail("write", path, EISDIR);
+  if (fs::is_directory(status))
+    throw Error("Cannot write " + path.string() + ": it is a folder; give the name of a file.");
   if (fs::exists(status) && !fs::is_regular_file(status)) return;  // a device or pipe needs no folder
   const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
   if (!fs::is_directory(folder, error))

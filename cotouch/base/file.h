@@ -15,8 +15,8 @@ namespace cotouch {
 void write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> pieces);
 void write_file(const std::filesystem::path& path, std::string_view contents);
 
-// Throws the Error that write_file would, as far as it can be known before: what takes minutes to make should not be
-// lost for want of a folder.
+// Throws Error where a file of this name surely cannot be written: what takes minutes to make should not be lost for
+// want of a folder.
 void check_writable(const std::filesystem::path& path);
 
 // A file's bytes, mapped for reading; they stay valid as long as `keep_alive`. The mapping begins on a page.

@@ -49,7 +49,7 @@ struct NestedContact::Work {
 
   MotionBound motion;
   // Per node, then per new point on the last level: the tick until which its ball is surely free. Whole ticks take half
-  // the memory of the clock's own reading, and reading them is most of what a skipped node costs.
+  // the memory of the clock's own reading.
   std::vector<std::uint32_t> expiry;
   double metres_per_tick = 0;
   float ticks_per_metre = 0;  // rounded down
@@ -168,7 +168,8 @@ bool NestedContact::Work::place(const Pose& shell_in_world, const Pose& field_in
 void NestedContact::Work::advance_clock() noexcept {
   double tick = motion.advance(relative) / metres_per_tick;
   if (tick >= k_last_tick) {
-    // Once in kilometres of motion all is forgotten and the clock starts anew.
+    // After kilometres of motion, or thousands of times forget(), the clock is full. Clearing everything is dear, but
+    // bounded by the number of nodes.
     std::fill(expiry.begin(), expiry.end(), 0U);
     motion.reset();
     tick = motion.advance(relative);

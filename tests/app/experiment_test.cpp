@@ -42,7 +42,9 @@ TEST(ExperimentReport, TableShowsThePaperBesideOurs) {
   ExperimentReport report;
   report.add("row/cycle", 130.4, "us", 870.0);
   report.notes.push_back("A stand-in was used.");
+  report.add("row/nothing", -0.0, "N");
   const std::string table = format_table(any_experiment(), report);
+  EXPECT_EQ(table.find("-0"), std::string::npos);
   const std::size_t line = table.find("row/cycle");
   ASSERT_NE(line, std::string::npos);
   const std::string row = table.substr(line, table.find('\n', line) - line);
@@ -76,6 +78,14 @@ TEST_F(Command, ExperimentsAreListedAndAnUnknownOneIsAnsweredWithTheList) {
 TEST_F(Command, AnExperimentKnowsBeforeItRunsThatItsResultsCannotBeWritten) {
   expect_one_sentence(run({"experiment", "detail", "--json", "no-such-folder/detail.json"}));
   EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Command, AnExperimentMayWriteItsResultsBesideItsFigures) {
+  // Interrupted once it is under way, which is all that matters here: the folder was not refused.
+  const Outcome outcome =
+      run({"experiment", "detail", "--quick", "--folder", "new", "--json", "new/detail.json"}, SIGINT);
+  EXPECT_EQ(outcome.err.find("Cannot write"), std::string::npos) << outcome.err;
+  EXPECT_EQ(files(), std::vector<std::string>{"new"});
 }
 
 }  // namespace
