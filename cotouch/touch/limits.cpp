@@ -72,8 +72,13 @@ LimiterState ForceLimiter::state() noexcept {
 
 void ForceLimiter::resume(const LimiterState& state) noexcept {
   if (!try_enter()) return;
-  last_ = {cut(state.last.force, settings_.max_force), cut(state.last.torque, settings_.max_torque)};
-  ramp_ = std::clamp(state.ramp, 0.0, 1.0);
+  const bool sound = is_finite(state.last.force) && is_finite(state.last.torque) && std::isfinite(state.ramp);
+  last_ = {};
+  ramp_ = 0;
+  if (sound) {
+    last_ = {cut(state.last.force, settings_.max_force), cut(state.last.torque, settings_.max_torque)};
+    ramp_ = std::clamp(state.ramp, 0.0, 1.0);
+  }
   leave();
 }
 

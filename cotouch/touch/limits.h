@@ -53,7 +53,8 @@ class ForceLimiter {
   void change(const LimitSettings& settings) noexcept;
   // Zero, as after a release, while another thread is inside release().
   LimiterState state() noexcept;
-  // Goes on from a recorded state instead of fading in, for repeating a recording.
+  // Goes on from a recorded state instead of fading in, for repeating a recording. One that is not finite is as after a
+  // release.
   void resume(const LimiterState& state) noexcept;
 
   std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }

@@ -110,6 +110,13 @@ TEST(ForceLimiter, GoesOnFromAStateWithinItsLimits) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(one.write({{0, 6, 0}, {}}), other.write({{0, 6, 0}, {}}));
   other.resume({{{1e9, 0, 0}, {}}, 1e9});
   EXPECT_LE(norm(other.write({{1e9, 0, 0}, {}}).force), LimitSettings{}.max_force * (1 + 1e-12));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const LimiterState& bad :
+       {LimiterState{{{nan, 1, 0}, {}}, 1}, LimiterState{{{}, {0, nan, 1}}, 1}, LimiterState{{{1, 0, 0}, {}}, nan}}) {
+    other.resume(bad);
+    EXPECT_EQ(other.state(), LimiterState{});
+    EXPECT_TRUE(is_finite(other.write({{1, 0, 0}, {0, 1, 0}}).force));
+  }
 }
 
 TEST(ForceLimiter, LeavesTheDeviceAtZeroWhenItGoes) {
