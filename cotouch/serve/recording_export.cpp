@@ -62,16 +62,16 @@ std::string to_csv(const std::vector<TouchSample>& samples) {
   std::string out =
       "time_s,hand_x_m,hand_y_m,hand_z_m,hand_qw,hand_qx,hand_qy,hand_qz,object_x_m,object_y_m,object_z_m,object_qw,"
       "object_qx,object_qy,object_qz,force_x_n,force_y_n,force_z_n,torque_x_nm,torque_y_nm,torque_z_nm,in_contact,"
-      "level,deepest_m,buttons,visited_nodes,cycle_us\n";
+      "level,deepest_m,buttons,visited_nodes,cycle_us,motors\n";
   for (const TouchSample& s : samples) {
     put_number(out, s.time);
     for (const Pose* pose : {&s.hand, &s.object})
       put_numbers(out, {pose->position.x, pose->position.y, pose->position.z, pose->rotation.w, pose->rotation.x,
                         pose->rotation.y, pose->rotation.z});
     for (const Vec3d* v : {&s.felt.force, &s.felt.torque}) put_numbers(out, {v->x, v->y, v->z});
-    put_numbers(
-        out, {static_cast<double>(s.in_contact), static_cast<double>(s.level), static_cast<double>(s.deepest),
-              static_cast<double>(s.buttons), static_cast<double>(s.visited), static_cast<double>(s.cycle_ns) * 1e-3});
+    put_numbers(out, {static_cast<double>(s.in_contact), static_cast<double>(s.level), static_cast<double>(s.deepest),
+                      static_cast<double>(s.buttons), static_cast<double>(s.visited),
+                      static_cast<double>(s.cycle_ns) * 1e-3, static_cast<double>(s.motors)});
     out += '\n';
   }
   return out;

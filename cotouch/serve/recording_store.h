@@ -39,8 +39,8 @@ class RecordingStore {
 
 double peak_force(const Recording& recording);
 
-// One line a sample: time, hand, object, force, torque, contact. SI units, as many digits as it takes to read back the
-// same numbers.
+// One line a sample: time, hand, object, force, torque, contact, motors. SI units, as many digits as it takes to read
+// back the same numbers.
 std::string to_csv(const std::vector<TouchSample>& samples);
 
 // What a summary picture shows, thinned out to a few hundred points of time.

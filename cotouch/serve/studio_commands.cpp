@@ -161,10 +161,10 @@ std::string Studio::command_record_stop() {
 }
 
 void Studio::finish_recording() {
-  bool exact = true;
+  bool whole = true;
   if (session_) {
     session_->collect(&*recording_);
-    exact = session_->recorded_exactly();
+    whole = session_->recorded_wholly();
   }
   const Recording finished = std::move(*recording_);
   recording_.reset();
@@ -172,8 +172,9 @@ void Studio::finish_recording() {
   broadcast(recording_message(false, seconds));
   try {
     recordings_.save(recording_id_, finished);
-    if (!exact)
-      broadcast(error_message("The touch loop stalled while recording, so a replay may differ from what was felt."));
+    if (!whole)
+      broadcast(
+          error_message("The machine was too busy to record every cycle, so a replay differs from what was felt."));
   } catch (const Error& error) {
     broadcast(error_message(error.what()));
   }

@@ -113,7 +113,7 @@ void TouchSession::change(const FeelSettings& feel) {
 }
 
 Recording TouchSession::start_recording(const std::string& name) {
-  faults_before_ = faults();
+  dropped_before_ = loop_.frame().samples_dropped;
   const TouchChange change = hand_over(feel_);
   const auto end = std::chrono::steady_clock::now() + k_patience;
   while (loop_.frame().mark.change < engines_.back().change) {
@@ -137,13 +137,8 @@ void TouchSession::collect(Recording* recording) {
   }
 }
 
-std::uint64_t TouchSession::faults() {
-  const TouchFrame& frame = loop_.frame();
-  return frame.stalls + frame.samples_dropped;
-}
-
-bool TouchSession::recorded_exactly() {
-  return faults() == faults_before_;
+bool TouchSession::recorded_wholly() {
+  return loop_.frame().samples_dropped == dropped_before_;
 }
 
 std::string format_recorded_scene(const RecordedScene& scene) {
@@ -199,8 +194,11 @@ ReplayResult replay(const Recording& recording, const LoadedScene& scene, const 
   while (same < count && felt_alike(result.samples[same], recording.samples[same])) ++same;
   result.identical = same == recording.samples.size() && result.samples.size() == recording.samples.size();
   result.first_difference = same;
-  // How long a cycle took when it was felt is worth knowing; how long this took is not.
-  for (std::size_t i = 0; i < count; ++i) result.samples[i].cycle_ns = recording.samples[i].cycle_ns;
+  // When it was felt and how long a cycle took then is worth knowing; how long this took is not.
+  for (std::size_t i = 0; i < count; ++i) {
+    result.samples[i].time = recording.samples[i].time;
+    result.samples[i].cycle_ns = recording.samples[i].cycle_ns;
+  }
   return result;
 }
 

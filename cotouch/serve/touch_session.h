@@ -54,8 +54,8 @@ class TouchSession {
   Recording start_recording(const std::string& name);
   // Takes what the loop has felt since the last call; a recording keeps what belongs to it.
   void collect(Recording* recording);
-  // False where the loop stalled or lost samples since the recording was started, so that a replay may differ.
-  bool recorded_exactly();
+  // False where samples were lost since the recording was started, so that a replay differs.
+  bool recorded_wholly();
 
  private:
   struct Engines {
@@ -63,13 +63,12 @@ class TouchSession {
     std::unique_ptr<ContactGroup> group;
   };
   TouchChange hand_over(const FeelSettings& feel);
-  std::uint64_t faults();
 
   std::shared_ptr<const LoadedScene> scene_;
   FeelSettings feel_;
   Pose start_;
   std::deque<Engines> engines_;  // the last is the newest; those before it may still be in use
-  std::uint64_t first_recorded_ = 0, faults_before_ = 0;
+  std::uint64_t first_recorded_ = 0, dropped_before_ = 0;
   HeldObject object_;
   TouchLoop loop_;
 };

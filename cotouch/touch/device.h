@@ -8,9 +8,17 @@
 
 namespace cotouch {
 
+// Whether a device can push: its own switches, its driver and the loop's watchdog can all take its force away.
+enum class Motors : std::uint8_t {
+  on,
+  restarted,  // on, but off for a time since the cycle before: the force fades in anew
+  off,
+};
+
 struct DeviceReading {
   Pose pose;  // of the handle, metres
   std::uint32_t buttons = 0;
+  Motors motors = Motors::on;
 };
 
 class ForceLimiter;

@@ -30,19 +30,20 @@ ForceLimiter::~ForceLimiter() {
   while (!release()) std::this_thread::yield();
 }
 
-Wrench ForceLimiter::write(const Wrench& wanted) noexcept {
-  if (!try_enter()) return {};
+ForceLimiter::Written ForceLimiter::write(const Wrench& wanted) noexcept {
+  if (!try_enter()) return {{}, Motors::off};
   Wrench target = wanted;
   if (!is_finite(target.force) || !is_finite(target.torque)) {
     refused_.fetch_add(1, std::memory_order_relaxed);
     target = {};
   }
+  const Motors motors = ramp_ > 0 ? Motors::on : Motors::restarted;
   ramp_ = settings_.ramp_seconds > 0 ? std::min(1.0, ramp_ + settings_.period / settings_.ramp_seconds) : 1.0;
   target = {cut(target.force, settings_.max_force) * ramp_, cut(target.torque, settings_.max_torque) * ramp_};
   last_ = {approach(last_.force, target.force, settings_.force_rate * settings_.period),
            approach(last_.torque, target.torque, settings_.torque_rate * settings_.period)};
   device_.write(last_);
-  const Wrench written = last_;
+  const Written written{last_, motors};
   leave();
   return written;
 }

@@ -40,9 +40,13 @@ class ForceLimiter {
   ForceLimiter(const ForceLimiter&) = delete;
   ForceLimiter& operator=(const ForceLimiter&) = delete;
 
-  // Writes what the limits leave of `wanted` and returns it. Engages, with a new ramp, where the limiter was released.
-  // Returns zero and writes nothing while another thread is inside release().
-  Wrench write(const Wrench& wanted) noexcept;
+  struct Written {
+    Wrench wrench;
+    Motors motors = Motors::on;
+  };
+  // Writes what the limits leave of `wanted` and returns it. Where the limiter was released it engages with a new ramp,
+  // and the motors are `restarted`. While another thread is inside release() it writes nothing; they are `off`.
+  Written write(const Wrench& wanted) noexcept;
 
   // Writes zero and stays there until the next write. May be called from any thread. Returns false, having written
   // nothing, when another thread is inside write(): then the device is being served, or its driver hangs.

@@ -12,6 +12,7 @@ constexpr std::size_t k_waiting_changes = 16;
 }  // namespace
 
 bool felt_alike(TouchSample a, const TouchSample& b) noexcept {
+  a.time = b.time;
   a.cycle_ns = b.cycle_ns;
   return a == b;
 }
@@ -58,10 +59,15 @@ bool TouchLoop::cycle(std::uint64_t missed) noexcept {
     now_.wanted = object_.step(reading.pose);
     sample.hand = object_.hand();
     sample.buttons = reading.buttons;
-    sample.felt = limiter_.write(now_.wanted);
+    if (reading.motors != Motors::on) limiter_.release();
+    const ForceLimiter::Written written =
+        reading.motors == Motors::off ? ForceLimiter::Written{{}, Motors::off} : limiter_.write(now_.wanted);
+    sample.felt = written.wrench;
+    sample.motors = written.motors;
   } else {
     now_.wanted = {};
     sample.felt = {};
+    sample.motors = Motors::off;
     limiter_.release();
   }
   now_.contact = object_.contact().stats;

@@ -33,12 +33,13 @@ struct TouchSample {
   float deepest = 0;  // metres
   std::uint32_t buttons = 0;
   std::uint32_t visited = 0;   // tree nodes
-  std::uint32_t cycle_ns = 0;  // time the cycle took; the one thing here that depends on the clock
+  std::uint32_t cycle_ns = 0;  // time the cycle took
+  Motors motors = Motors::on;  // as `felt` met them
 
   friend bool operator==(const TouchSample&, const TouchSample&) = default;
 };
 
-// Bit for bit, but for the time the cycles took.
+// Bit for bit, but for when the cycles were and how long they took: a device lost and found leaves a gap in time.
 bool felt_alike(TouchSample a, const TouchSample& b) noexcept;
 
 // What the loop feels with. A running loop takes a new one over whole, between two cycles, and the force goes on.

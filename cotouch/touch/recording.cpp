@@ -4,6 +4,7 @@
 #include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -14,8 +15,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "recordings are written in the machine's byte order");
 
 constexpr char k_magic[8] = {'C', 'O', 'T', 'O', 'U', 'C', 'H', 'R'};
-constexpr std::uint32_t k_version = 2;
-constexpr std::uint32_t k_sample_bytes = (1 + 7 + 7 + 6) * 8 + 6 * 4;
+constexpr std::uint32_t k_version = 3;
+constexpr std::uint32_t k_sample_bytes = (1 + 7 + 7 + 6) * 8 + 7 * 4;
 constexpr std::uint32_t k_longest_name = 255;
 
 // Writing and reading go through the same `visit` functions below, so the two cannot disagree about the order.
@@ -84,6 +85,9 @@ void visit(Io& io, TouchSample& sample) {
   visit(io, sample.felt.force), visit(io, sample.felt.torque);
   io(sample.in_contact), io(sample.level), io(sample.deepest), io(sample.buttons);
   io(sample.visited), io(sample.cycle_ns);
+  auto motors = static_cast<std::uint32_t>(sample.motors);
+  io(motors);
+  sample.motors = static_cast<Motors>(std::min(motors, static_cast<std::uint32_t>(Motors::off)));
 }
 
 bool is_rotation(const Quat& q) {
@@ -191,7 +195,8 @@ Recording read_recording(const std::filesystem::path& file) {
 
 bool RecordedDevice::read(DeviceReading& reading) noexcept {
   if (next_ == samples_.size()) return false;
-  reading = {samples_[next_].hand, samples_[next_].buttons};
+  const TouchSample& sample = samples_[next_];
+  reading = {sample.hand, sample.buttons, sample.motors};
   ++next_;
   return true;
 }

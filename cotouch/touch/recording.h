@@ -1,12 +1,11 @@
 // What a hand did and felt, in a file, and the device that plays it back.
 //
 // A recording holds everything the force depends on besides the two bodies: settings, limits, start poses, what the
-// limiter remembered, and the hand's pose cycle by cycle. Played back without the clock against the same bodies it
-// gives the same forces, bit for bit, as long as the loop did not stall or lose its device in between (both make the
-// force fade in anew). It may begin in the midst of a loop, with a change to an engine that remembers nothing
-// (TouchMark).
+// limiter remembered, and cycle by cycle the hand's pose and whether its force had been taken away, as a stall of the
+// loop does. Played back without the clock against the same bodies it gives the same forces, bit for bit. It may begin
+// in the midst of a loop, with a change to an engine that remembers nothing (TouchMark).
 //
-// File, version 2, little-endian, no padding: the eight bytes "COTOUCHR"; u32 version; u32 bytes per sample; u64 number
+// File, version 3, little-endian, no padding: the eight bytes "COTOUCHR"; u32 version; u32 bytes per sample; u64 number
 // of samples; settings and poses as in `Recording`, in that order, each number a f64 and each choice a u32; u32 length
 // of the scene's name and the name; the samples as in `TouchSample`; u64 XXH3 of everything before it.
 #pragma once

@@ -16,11 +16,11 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
-#include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
+
+#include "support/eventually.h"
 
 namespace cotouch::testing_serve {
 
@@ -82,16 +82,6 @@ class TestLibrary final : public SceneLibrary {
  private:
   std::filesystem::path folder_;
 };
-
-// Waits for something that another thread brings about. Generous: a slow machine is no reason to fail.
-inline bool eventually(const std::function<bool()>& condition, double seconds = 60) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
-}
 
 struct Answer {
   unsigned status = 0;

@@ -23,7 +23,7 @@ class Server : public ::testing::Test {
     StudioSettings studio;
     studio.version = "test";
     studio.recordings = folder_ / "recordings";
-    studio.hand_patience = 0.2;
+    studio.hand_patience = hand_patience_;
     studio_ = std::make_unique<Studio>(studio, library_);
     studio_->open_scene(two_balls());
     studio_->start(*server_);
@@ -45,6 +45,7 @@ class Server : public ::testing::Test {
   TemporaryFolder folder_;
   TestLibrary library_{folder_ / "scenes"};
   ServerSettings settings_;
+  double hand_patience_ = 60;
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<Studio> studio_;
 };
@@ -277,10 +278,22 @@ TEST_F(Server, GivesTheHandToOneViewerOnly) {
   second.read_state([](const std::string& frame) { return frame[65] == 2; });
   second.send({{"type", "open_scene"}, {"name", "balls"}, {"id", 4}});
   EXPECT_EQ(second.read_text("reply")["ok"], false);
-  // Silent for longer than the patience, it may be taken away.
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  second.send({{"type", "take_hand"}, {"hand", 0}});
-  EXPECT_EQ(second.read_text("hand")["state"], "granted");
+  first.send({{"type", "release_hand"}, {"hand", 0}});
+  EXPECT_EQ(first.read_text("hand")["state"], "released");
+  second.read_state([](const std::string& frame) { return frame[65] == 0; });
+}
+
+TEST_F(Server, AHandThatIsSilentForLongerThanThePatienceMayBeTakenAway) {
+  hand_patience_ = 0.2;
+  start();
+  Page first(port()), second(port());
+  first.read_text("settings");
+  first.send({{"type", "take_hand"}, {"hand", 0}});
+  EXPECT_EQ(first.read_text("hand")["state"], "granted");
+  EXPECT_TRUE(eventually([&] {
+    second.send({{"type", "take_hand"}, {"hand", 0}});
+    return second.read_text("hand")["state"] == "granted";
+  }));
   EXPECT_EQ(first.read_text("hand")["state"], "lost");
   second.send({{"type", "release_hand"}, {"hand", 0}});
   EXPECT_EQ(second.read_text("hand")["state"], "released");

@@ -162,8 +162,8 @@ TEST_F(StudioTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {
   EXPECT_NEAR(number_at<double>(frames, 8), entry["seconds"].get<double>(), 1e-9);
 
   const std::string csv = ask(port(), http::verb::get, api("recording/" + id + ".csv")).body;
-  const auto lines = static_cast<double>(std::count(csv.begin(), csv.end(), '\n'));
-  EXPECT_EQ(lines, 1 + entry["seconds"].get<double>() * 1000);
+  const auto lines = std::count(csv.begin(), csv.end(), '\n');
+  EXPECT_EQ(lines, 1 + std::llround(entry["seconds"].get<double>() * 1000));
   EXPECT_EQ(ask(port(), http::verb::get, api("recording/" + id + ".svg")).body.substr(0, 5), "<svg>");
 
   const Recording recording = read_recording(folder_ / ("recordings/" + id + ".cotrec"));
@@ -171,14 +171,7 @@ TEST_F(StudioTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {
   EXPECT_EQ(recorded.name, "balls");
   EXPECT_EQ(recorded.bodies, hex(two_balls().content_hash()));
   const ReplayResult again = replay(recording, two_balls(), recorded.feel);
-  // A stall of the loop, which only a very busy machine causes, takes the force away and lets it fade in anew. That is
-  // the one excuse for a difference, and it shows: the force falls by half in one cycle though the parts still touch.
-  const auto fell = [](const TouchSample& before, const TouchSample& after) {
-    return after.in_contact > 0 && norm(after.felt.force) < 0.5 * norm(before.felt.force);
-  };
-  const bool stalled =
-      std::adjacent_find(recording.samples.begin(), recording.samples.end(), fell) != recording.samples.end();
-  EXPECT_TRUE(again.identical || stalled);
+  EXPECT_TRUE(again.identical) << "from cycle " << again.first_difference << " on";
   EXPECT_EQ(again.samples.size(), recording.samples.size());
 
   page.send({{"type", "delete_recording"}, {"recording", id}});
@@ -202,38 +195,42 @@ TEST_F(StudioTest, NeitherASliderNorTheRecordButtonMakesThePressedPartLetGo) {
   const auto cycles = [](const std::string& frame) { return number_at<std::uint32_t>(frame, 40); };
   // Well past the tenth of a second in which a new loop fades in.
   press_until([&](const std::string& frame) { return force(frame) > 1 && cycles(frame) > 300; });
-  // Stiffer by a little: a held part stays pressed. A loop that fades in anew would begin its cycles at zero force.
-  page.send({{"type", "settings"}, {"contact_stiffness", 1100}, {"id", 1}});
-  EXPECT_EQ(page.read_text("reply")["ok"], true);
-  page.send({{"type", "record_start"}, {"id", 2}});
-  EXPECT_EQ(page.read_text("reply")["ok"], true);
-  std::uint32_t now = 0;
-  press_until([&](const std::string& frame) {
-    if (now == 0) now = cycles(frame);
-    return cycles(frame) > now + 100;
-  });
-  page.send({{"type", "record_stop"}});
-  const std::string id = page.read_text("recordings")["recordings"][0]["id"];
-  const Recording recording = read_recording(folder_ / ("recordings/" + id + ".cotrec"));
-  const RecordedScene recorded = parse_recorded_scene(recording.scene);
-  EXPECT_EQ(recorded.feel.contact_stiffness, 1100);
-  EXPECT_GT(recorded.feel.warm_nodes, 0U);  // measured on this machine, kept for every other one
-  ASSERT_GT(recording.samples.size(), 50U);
-  EXPECT_EQ(recording.samples.front().time, 0);
-  EXPECT_GT(recording.samples.front().cycle_ns, 0U);
-  EXPECT_GT(recording.samples.front().visited, 0U);
-  // A stall of a very busy machine lets the force fade in anew, and is the one excuse.
-  const bool stalled = std::any_of(recording.samples.begin(), recording.samples.end(),
-                                   [](const TouchSample& sample) { return norm(sample.felt.force) < 0.5; });
-  EXPECT_TRUE(stalled || (recording.limiter.ramp == 1 && norm(recording.limiter.last.force) > 0.5));
-  EXPECT_TRUE(stalled || replay(recording, two_balls(), recorded.feel).identical);
+  // Stiffer by a little: a held part stays pressed. A loop that fades in anew would begin its cycles at zero force. So
+  // does one that a very busy machine has stalled, but not every time.
+  std::string id;
+  Recording recording;
+  for (int stiffness = 1100; stiffness < 1110; ++stiffness) {
+    page.send({{"type", "settings"}, {"contact_stiffness", stiffness}, {"id", 1}});
+    EXPECT_EQ(page.read_text("reply")["ok"], true);
+    page.send({{"type", "record_start"}, {"id", 2}});
+    EXPECT_EQ(page.read_text("reply")["ok"], true);
+    std::uint32_t now = 0;
+    press_until([&](const std::string& frame) {
+      if (now == 0) now = cycles(frame);
+      return cycles(frame) > now + 100;
+    });
+    page.send({{"type", "record_stop"}});
+    id = page.read_text("recordings")["recordings"][0]["id"];
+    recording = read_recording(folder_ / ("recordings/" + id + ".cotrec"));
+    const RecordedScene recorded = parse_recorded_scene(recording.scene);
+    EXPECT_EQ(recorded.feel.contact_stiffness, stiffness);
+    EXPECT_GT(recorded.feel.warm_nodes, 0U);  // measured on this machine, kept for every other one
+    ASSERT_GT(recording.samples.size(), 50U);
+    EXPECT_EQ(recording.samples.front().time, 0);
+    EXPECT_GT(recording.samples.front().cycle_ns, 0U);
+    EXPECT_GT(recording.samples.front().visited, 0U);
+    EXPECT_TRUE(replay(recording, two_balls(), recorded.feel).identical);
+    if (recording.limiter.ramp == 1) break;
+  }
+  EXPECT_EQ(recording.limiter.ramp, 1);
+  EXPECT_GT(norm(recording.limiter.last.force), 0.5);
 
   // The page's replay and the table have the cycle times and the visited nodes.
   const std::string frames = ask(port(), http::verb::get, api("recording/" + id + ".frames")).body;
   EXPECT_GT(number_at<float>(frames, 16 + 32), 0.0F);
   EXPECT_GE(number_at<float>(frames, 16 + 36), number_at<float>(frames, 16 + 32));
   const std::string csv = ask(port(), http::verb::get, api("recording/" + id + ".csv")).body;
-  EXPECT_NE(csv.find("visited_nodes,cycle_us\n"), std::string::npos);
+  EXPECT_NE(csv.find("visited_nodes,cycle_us,motors\n"), std::string::npos);
 }
 
 TEST_F(StudioTest, SettingsAreCheckedAndShared) {

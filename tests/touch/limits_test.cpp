@@ -55,7 +55,7 @@ TEST(ForceLimiter, HoldsEveryLimitWhateverIsAskedFor) {
     const bool calm = (i / 500) % 2 == 0;
     Wrench wanted{random.direction() * 100.0, random.direction() * 10.0};
     if (!calm) wanted = {{hostile(random), hostile(random), hostile(random)}, {hostile(random), 0, hostile(random)}};
-    EXPECT_EQ(limiter.write(wanted), last);
+    EXPECT_EQ(limiter.write(wanted).wrench, last);
     if (random.below(1000) == 0) {
       letting_go = true;
       EXPECT_TRUE(limiter.release());
@@ -72,7 +72,7 @@ TEST(ForceLimiter, PassesModestWrenchesUnchangedOnceTheRampIsOver) {
   ForceLimiter limiter(device, {});
   const Wrench wanted{{1, -2, 3}, {0.01, 0.02, -0.03}};
   for (int i = 0; i < 150; ++i) limiter.write(wanted);
-  const Wrench written = limiter.write(wanted);
+  const Wrench written = limiter.write(wanted).wrench;
   EXPECT_LT(norm(written.force - wanted.force) + norm(written.torque - wanted.torque), 1e-15);
 }
 
@@ -81,7 +81,7 @@ TEST(ForceLimiter, FadesInAfterEveryRelease) {
   ForceLimiter limiter(device, {});
   for (int round = 0; round < 2; ++round) {
     for (int i = 1; i <= 100; ++i)
-      EXPECT_NEAR(limiter.write({{0, 0, 5}, {}}).force.z, 5 * 0.01 * i, 1e-12);  // 1 ms of a 100 ms ramp each
+      EXPECT_NEAR(limiter.write({{0, 0, 5}, {}}).wrench.force.z, 5 * 0.01 * i, 1e-12);  // 1 ms of a 100 ms ramp each
     EXPECT_TRUE(limiter.release());
     EXPECT_EQ(device.force.load(), 0);
   }
@@ -95,11 +95,11 @@ TEST(ForceLimiter, NewLimitsHoldAtOnceAndDoNotFadeInAnew) {
   LimitSettings lower;
   lower.max_force = 3;
   limiter.change(lower);
-  EXPECT_NEAR(limiter.write(wanted).force.z, 3, 1e-12);
+  EXPECT_NEAR(limiter.write(wanted).wrench.force.z, 3, 1e-12);
   EXPECT_EQ(limiter.state().ramp, 1);
   // Back up, the force rises by no more than its rate: 5000 N/s are 5 N a millisecond.
   limiter.change({});
-  EXPECT_NEAR(limiter.write(wanted).force.z, 8, 1e-12);
+  EXPECT_NEAR(limiter.write(wanted).wrench.force.z, 8, 1e-12);
 }
 
 TEST(ForceLimiter, GoesOnFromAStateWithinItsLimits) {
@@ -107,15 +107,15 @@ TEST(ForceLimiter, GoesOnFromAStateWithinItsLimits) {
   ForceLimiter one(device, {}), other(device, {});
   for (int i = 0; i < 40; ++i) one.write({{2, 0, 0}, {0, 0.1, 0}});
   other.resume(one.state());
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(one.write({{0, 6, 0}, {}}), other.write({{0, 6, 0}, {}}));
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(one.write({{0, 6, 0}, {}}).wrench, other.write({{0, 6, 0}, {}}).wrench);
   other.resume({{{1e9, 0, 0}, {}}, 1e9});
-  EXPECT_LE(norm(other.write({{1e9, 0, 0}, {}}).force), LimitSettings{}.max_force * (1 + 1e-12));
+  EXPECT_LE(norm(other.write({{1e9, 0, 0}, {}}).wrench.force), LimitSettings{}.max_force * (1 + 1e-12));
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const LimiterState& bad :
        {LimiterState{{{nan, 1, 0}, {}}, 1}, LimiterState{{{}, {0, nan, 1}}, 1}, LimiterState{{{1, 0, 0}, {}}, nan}}) {
     other.resume(bad);
     EXPECT_EQ(other.state(), LimiterState{});
-    EXPECT_TRUE(is_finite(other.write({{1, 0, 0}, {0, 1, 0}}).force));
+    EXPECT_TRUE(is_finite(other.write({{1, 0, 0}, {0, 1, 0}}).wrench.force));
   }
 }
 
@@ -137,7 +137,7 @@ TEST(ForceLimiter, WhoComesWhileTheDeviceIsBeingServedGoesOnWithoutWriting) {
   device.on_write = [&](const Wrench&) {
     ASSERT_EQ(++depth, 1);
     if (limiter != nullptr) {
-      EXPECT_EQ(limiter->write({{5, 0, 0}, {}}), Wrench{});
+      EXPECT_EQ(limiter->write({{5, 0, 0}, {}}).motors, Motors::off);
       EXPECT_FALSE(limiter->release());
     }
     --depth;

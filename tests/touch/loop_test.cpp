@@ -1,6 +1,7 @@
 #include <cotouch/touch/loop.h>
 
 #include "fixtures.h"
+#include "support/eventually.h"
 
 #include <gtest/gtest.h>
 
@@ -12,17 +13,6 @@ namespace {
 
 using testing::HalfspaceContact;
 using testing::ProbeDevice;
-
-// Waits until `holds`, for as long as the slowest machine may need; the answer says whether it came true.
-template <class Condition>
-bool eventually(Condition holds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
-}
 
 // A hand pressed 4 mm into a stiff floor.
 struct Pressed {

@@ -8,6 +8,7 @@
 #include <cotouch/touch/simulated_device.h>
 
 #include "fixtures.h"
+#include "support/eventually.h"
 #include "support/temporary_folder.h"
 
 #include <gtest/gtest.h>
@@ -141,6 +142,83 @@ TEST(Recording, BegunInTheMidstOfALoopItPlaysBackTheSameForcesAndTheLoopFeelsNot
   loop.run_cycles(100000);
   collect_samples(loop, again);
   EXPECT_TRUE(alike(again, recording));
+}
+
+// What a recording's hand feels when it is played again against the floor it was pressed on.
+std::vector<TouchSample> played_again(const Recording& recording) {
+  HalfspaceContact contact(3000, k_feet);
+  RecordedDevice device(recording.samples);
+  HeldObject object(contact, recording.object, recording.start, recording.other);
+  TouchLoopSettings settings;
+  settings.limits = recording.limits;
+  settings.queued_samples = recording.samples.size();
+  TouchLoop loop(device, object, settings);
+  loop.resume(recording.limiter);
+  Recording again;
+  loop.run_cycles(recording.samples.size());
+  collect_samples(loop, again);
+  return again.samples;
+}
+
+TEST(Recording, PlaysBackTheSameForcesThoughTheDeviceWasSwitchedOffStalledAndLostMeanwhile) {
+  HalfspaceContact contact(3000, k_feet);
+  testing::ProbeDevice device;
+  int read = 0;
+  std::atomic<bool> hang{false}, hanging{false};
+  device.on_read = [&](DeviceReading& reading) {
+    ++read;
+    reading.pose = {{0, 0, -4e-3 + 1e-6 * read}, {}};
+    if (read > 150 && read <= 170) reading.motors = Motors::off;
+    if (read == 300) reading.motors = Motors::restarted;
+    while (hang.load()) {
+      hanging.store(true);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return read < 450 || read > 460;
+  };
+  HeldObject object(contact, shell_in_hand(), {});
+  TouchLoopSettings settings;
+  settings.wait_for_device = true;
+  settings.queued_samples = 1U << 16U;
+  TouchLoop loop(device, object, settings);
+  Recording recording = begin_recording(object, {}, "troubles");
+  loop.run_cycles(449);
+  EXPECT_EQ(loop.run_cycles(100), 0U);
+  while (loop.frame().state == TouchState::device_lost) loop.run_cycles(1);
+  loop.run_cycles(150);
+
+  loop.start();
+  ASSERT_TRUE(eventually([&] { return device.force.load() > 2; }));
+  hang.store(true);
+  ASSERT_TRUE(eventually([&] { return hanging.load(); }));
+  const bool silenced = eventually([&] { return device.force.load() == 0; });
+  hang.store(false);  // before any assertion, or the thread would never end
+  EXPECT_TRUE(silenced);
+  ASSERT_TRUE(eventually([&] { return device.force.load() > 2; }));
+  loop.stop();
+  collect_samples(loop, recording);
+
+  const std::vector<TouchSample>& samples = recording.samples;
+  for (std::size_t i = 0; i < 600; ++i) {
+    const bool off = i >= 150 && i < 170, starts = i == 0 || i == 170 || i == 299 || i == 449;
+    EXPECT_EQ(samples[i].motors, off ? Motors::off : starts ? Motors::restarted : Motors::on) << i;
+    if (off) {
+      EXPECT_EQ(samples[i].felt, Wrench{});
+    }
+  }
+  EXPECT_GT(norm(samples[149].felt.force), 2);
+  EXPECT_LT(norm(samples[170].felt.force), 0.2);
+  EXPECT_GT(samples[449].time - samples[448].time, 0.005);
+  const auto restarts = [](const TouchSample& sample) { return sample.motors == Motors::restarted; };
+  EXPECT_GE(std::count_if(samples.begin() + 600, samples.end(), restarts), 1);
+
+  Recording kept = parse_recording(bytes_of(recording), "test");
+  const std::vector<TouchSample> again = played_again(kept);
+  EXPECT_TRUE(std::equal(again.begin(), again.end(), samples.begin(), samples.end(), felt_alike));
+  // Without what happened to the motors the forces would be others.
+  for (TouchSample& sample : kept.samples) sample.motors = Motors::on;
+  const std::vector<TouchSample> without = played_again(kept);
+  EXPECT_FALSE(std::equal(without.begin(), without.end(), samples.begin(), samples.end(), felt_alike));
 }
 
 TEST(Recording, RefusesEveryTruncationAndEveryFlippedByte) {
