@@ -73,14 +73,35 @@ Plot plot_of(const std::string& scene, const std::vector<TouchSample>& samples, 
   return plot;
 }
 
-std::unique_ptr<Device> make_hand(const FeelCommand& command, const SceneDescription& scene) {
-  if (command.hand == "scripted") return std::make_unique<ScriptedDevice>(HandPath(scene.hand, scene.hand_speed));
-  if (command.hand == "simulated")
-    return std::make_unique<SimulatedDevice>(DeviceDynamics{}, ArmImpedance{}, HandPath(scene.hand, scene.hand_speed));
-  Recording recording = read_recording(command.hand);
-  if (recording.scene != scene.name)
-    throw Error(fmt::format("{} was recorded in the scene '{}'; feel that one.", command.hand, recording.scene));
-  return std::make_unique<RecordedDevice>(std::move(recording.samples));
+// Who touches what.
+struct Setting {
+  SceneDescription scene;
+  std::unique_ptr<Device> hand;
+  Pose start;  // of the held object
+};
+
+Setting make_setting(const FeelCommand& command) {
+  Setting setting;
+  std::string name = command.scene;
+  if (command.hand != "scripted" && command.hand != "simulated") {
+    Recording recording = read_recording(command.hand);
+    const std::string recorded = parse_recorded_scene(recording.scene).name;
+    if (name.empty()) name = recorded;
+    if (name != recorded)
+      throw Error(fmt::format("{} was recorded in the scene '{}'; feel that one.", command.hand, recorded));
+    setting.scene = builtin_scene(name);
+    setting.start = recording.start;
+    setting.hand = std::make_unique<RecordedDevice>(std::move(recording.samples));
+    return setting;
+  }
+  setting.scene = builtin_scene(name.empty() ? builtin_scene_names().front() : name);
+  setting.start = setting.scene.hand.front();
+  HandPath path(setting.scene.hand, setting.scene.hand_speed);
+  if (command.hand == "scripted")
+    setting.hand = std::make_unique<ScriptedDevice>(std::move(path));
+  else
+    setting.hand = std::make_unique<SimulatedDevice>(DeviceDynamics{}, ArmImpedance{}, std::move(path));
+  return setting;
 }
 
 // Runs the loop to the end of the hand's path and collects what was felt.
@@ -111,8 +132,8 @@ RealtimeStatus run_loop(TouchLoop& loop, Recording& recording, bool fast) {
 }  // namespace
 
 void run_feel(const FeelCommand& command) {
-  const SceneDescription scene = builtin_scene(command.scene.empty() ? builtin_scene_names().front() : command.scene);
-  const std::unique_ptr<Device> device = make_hand(command, scene);
+  const Setting setting = make_setting(command);
+  const SceneDescription& scene = setting.scene;
   ProgressBar bar;
   const Part shell_part = prepare_cached(scene.shell_mesh, scene.shell_settings, bar);
   const Part field_part = prepare_cached(scene.field_mesh, scene.field_settings, bar);
@@ -122,9 +143,9 @@ void run_feel(const FeelCommand& command) {
   NestedContact contact(shell_part.shell, field_part.field, ContactSettings{}, budget);
   HeldObjectSettings held;
   held.moving = scene.moving;
-  HeldObject object(contact, held, scene.hand.front(), scene.static_pose);
+  HeldObject object(contact, held, setting.start, scene.static_pose);
   TouchLoopSettings loop_settings;
-  TouchLoop loop(*device, object, loop_settings);
+  TouchLoop loop(*setting.hand, object, loop_settings);
   FeelSettings feel;
   feel.contact_stiffness = ContactSettings{}.stiffness;
   feel.warm_nodes = budget.warm;  // measured here; a replay elsewhere must not measure it anew
@@ -144,7 +165,7 @@ void run_feel(const FeelCommand& command) {
   if (command.json) {
     nlohmann::ordered_json json;
     json["scene"] = scene.name;
-    json["hand"] = device->name();
+    json["hand"] = setting.hand->name();
     json["cycles"] = frame.cycle;
     json["missed"] = frame.missed;
     json["samples_dropped"] = frame.samples_dropped;
@@ -163,7 +184,7 @@ void run_feel(const FeelCommand& command) {
     return;
   }
   const auto line = [](const char* name, const std::string& text) { fmt::print("  {:<10} {}\n", name, text); };
-  line("hand", fmt::format("{}, {:.1f} s at 1 kHz", device->name(), static_cast<double>(frame.cycle) * 1e-3));
+  line("hand", fmt::format("{}, {:.1f} s at 1 kHz", setting.hand->name(), static_cast<double>(frame.cycle) * 1e-3));
   line("bodies", fmt::format("{} points in {} levels against a field of {} kB", shell_part.shell.point_count(),
                              shell_part.shell.levels(), field_part.field.memory_bytes() / 1024));
   line("felt", fmt::format("up to {:.2f} N and {:.0f} N mm; in contact {:.0f} % of the time", felt.peak_force,

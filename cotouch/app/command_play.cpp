@@ -4,7 +4,6 @@
 #include <cotouch/app/web_folder.h>
 #include <cotouch/base/error.h>
 #include <cotouch/serve/access.h>
-#include <cotouch/serve/scene_file.h>
 #include <cotouch/serve/studio.h>
 #include <cotouch/world/scene.h>
 
@@ -40,7 +39,7 @@ LoadedScene load_scene(const std::string& wanted, FolderLibrary& library) {
   ProgressBar bar;
   LoadedScene scene;
   if (wanted.ends_with(".toml"))
-    scene = load_scene_file(wanted, bar);
+    scene = library.load_file(wanted, bar);
   else
     scene = library.load(wanted.empty() ? builtin_scene_names().front() : wanted, bar);
   bar.clear();
@@ -54,12 +53,6 @@ void open_in_browser(const std::string& address) {
   if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, environ) != 0)
     fmt::print(stderr, "Cannot open a browser by itself (xdg-open is missing); open the address below.\n");
 }
-
-// Whatever happens, viewers leave before the studio that serves them does.
-struct Closing {
-  HttpServer& server;
-  ~Closing() { server.stop(); }
-};
 
 }  // namespace
 
@@ -92,7 +85,7 @@ void run_play(const PlayCommand& command) {
   studio.open_scene(std::move(scene));
   studio.start(*server);
   server->start(studio, studio);
-  if (command.listen != "127.0.0.1" && command.listen != "::1" && command.listen != "localhost")
+  if (command.listen != "127.0.0.1" && command.listen != "::1")
     fmt::print("Other machines can reach this; whoever has the address can move things and upload files.\n");
   if (command.open) open_in_browser(server->address());
   fmt::print("Ctrl-C stops. Open:\n{}\n", server->address());

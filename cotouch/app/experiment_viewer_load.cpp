@@ -1,5 +1,5 @@
 // How much the touch loop notices of those who watch it: nothing, it should be.
-#include <cotouch/app/experiment.h>
+#include <cotouch/app/experiment_inputs.h>
 #include <cotouch/app/viewer_crowd.h>
 #include <cotouch/base/error.h>
 #include <cotouch/serve/access.h>
@@ -21,12 +21,6 @@ namespace {
 constexpr std::array<std::uint32_t, 4> k_crowds{0, 1, 10, 50};
 constexpr const char* k_scene = "bridge-creature";
 constexpr ViewerId k_driver = 1'000'000;  // beyond any number the server gives out
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 // Leads the hand along the scene's path, round and round, as a page would: a pose every ten milliseconds.
 class Driver {
@@ -88,6 +82,7 @@ ExperimentReport run_viewer_load(const ExperimentOptions& options) {
   studio_settings.version = "viewer-load";
   studio_settings.recordings = options.folder / "viewer-load-recordings";
   Studio studio(studio_settings, library);
+  const Closing closing{server};
   studio.open_scene(std::move(scene));
   studio.start(server);
   server.start(studio, studio);

@@ -42,7 +42,10 @@ class Session final : public Viewer, public Peer, public std::enable_shared_from
     socket_.set_option(patience);
     socket_.auto_fragment(false);
     socket_.read_message_max(k_max_message);
-    socket_.control_callback([this](websocket::frame_type, beast::string_view) { last_heard_ = Clock::now(); });
+    socket_.control_callback([this](websocket::frame_type, beast::string_view) {
+      // Closing must wait until the read in which this is called has ended.
+      if (!count_message()) net::post(server_.io, [self = shared_from_this()] { self->close_for_flood(); });
+    });
     request_ = std::move(request);
     socket_.async_accept(request_, [self = shared_from_this()](boost::system::error_code error) {
       if (!error) self->on_open();
@@ -137,14 +140,20 @@ class Session final : public Viewer, public Peer, public std::enable_shared_from
     timer_.async_wait([self = shared_from_this()](boost::system::error_code) { self->hang_up(); });
   }
 
-  void on_message() {
+  // False where there were too many within a second.
+  bool count_message() {
     last_heard_ = Clock::now();
     if (last_heard_ - window_start_ >= std::chrono::seconds(1)) {
       window_start_ = last_heard_;
       window_messages_ = 0;
     }
-    if (++window_messages_ > server_.settings.limits.messages_per_second)
-      return close(FeedClose::flood, "The page sent too many messages in one second.");
+    return ++window_messages_ <= server_.settings.limits.messages_per_second;
+  }
+
+  void close_for_flood() { close(FeedClose::flood, "The page sent too many messages in one second."); }
+
+  void on_message() {
+    if (!count_message()) return close_for_flood();
     const std::string_view bytes(static_cast<const char*>(buffer_.data().data()), buffer_.data().size());
     const std::string_view broken_rule = socket_.got_text() ? take_text(bytes) : take_binary(bytes);
     buffer_.consume(buffer_.size());
@@ -192,7 +201,8 @@ class Session final : public Viewer, public Peer, public std::enable_shared_from
       texts_.pop_front();
       socket_.text(true);
       buffers[0] = net::buffer(*sending_);
-    } else if (state_) {
+    } else if (state_ && (near_.empty() || !near_is_next_)) {
+      near_is_next_ = true;
       const bool traversed = wants_traversed && !state_->with_traversed.head.empty();
       const EncodedState& encoded = traversed ? state_->with_traversed : state_->plain;
       head_ = encoded.head;
@@ -205,6 +215,7 @@ class Session final : public Viewer, public Peer, public std::enable_shared_from
       socket_.binary(true);
       buffers = {net::buffer(head_), net::buffer(*sending_)};
     } else if (!near_.empty()) {
+      near_is_next_ = false;
       sending_ = std::move(near_.begin()->second);
       near_.erase(near_.begin());
       socket_.binary(true);
@@ -254,6 +265,7 @@ class Session final : public Viewer, public Peer, public std::enable_shared_from
   std::deque<std::shared_ptr<const std::string>> texts_;
   std::shared_ptr<const FrameSet> state_;
   std::map<std::uint32_t, std::shared_ptr<const std::string>> near_;
+  bool near_is_next_ = false;                   // they take turns, so that a slow link shows both
   std::shared_ptr<const std::string> sending_;  // keeps alive what is being written
   std::string head_;
   std::uint32_t left_out_ = 0;

@@ -128,7 +128,6 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
         to_duration(upload ? server_.settings.limits.upload_seconds : server_.settings.limits.head_seconds));
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](boost::system::error_code error, std::size_t) {
-                       self->end_upload();
                        if (!error) return self->ask_handler();
                        if (error == http::error::body_limit) return self->refuse(413, self->too_big());
                        // Out of time the stream is closed already; nobody is left to tell.
@@ -178,6 +177,7 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
   }
 
   void send(HttpResponse response) {
+    end_upload();  // only now: until it is answered, the file is in memory
     body_ = response.body ? std::move(response.body) : std::make_shared<const std::string>();
     message_.emplace();
     message_->version(11);
@@ -372,7 +372,7 @@ void HttpServer::start(RequestHandler& handler, FeedListener& listener) {
   impl_->listener = &listener;
   impl_->accept();
   impl_->io_thread = std::thread([this] { impl_->io.run(); });
-  impl_->request_thread = std::thread([this] { impl_->requests.run(); });
+  for (std::thread& thread : impl_->request_threads) thread = std::thread([this] { impl_->requests.run(); });
 }
 
 void HttpServer::stop() {
@@ -380,7 +380,7 @@ void HttpServer::stop() {
   // A request being answered is finished first, so that nothing calls the handler after this.
   impl_->request_guard.reset();
   impl_->requests.stop();
-  impl_->request_thread.join();
+  for (std::thread& thread : impl_->request_threads) thread.join();
   net::post(impl_->io, [this] {
     impl_->stopping = true;
     boost::system::error_code ignored;

@@ -95,4 +95,10 @@ class HttpServer final : public Feed {
   std::unique_ptr<Impl> impl_;
 };
 
+// Declared after a listener: whatever happens, viewers leave before what serves them does.
+struct Closing {
+  HttpServer& server;
+  ~Closing() { server.stop(); }
+};
+
 }  // namespace cotouch

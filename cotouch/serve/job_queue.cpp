@@ -23,18 +23,14 @@ class JobQueue::JobProgress final : public Progress {
     if (job_.cancelled.load(std::memory_order_relaxed)) throw Cancelled();
     const std::int64_t now = monotonic_ns();
     constexpr std::int64_t k_interval_ns = 100'000'000;
-    JobStatus status;
-    {
-      const std::scoped_lock lock(queue_.mutex_);
-      // How many stages follow is not known; each takes half of what is left, so the bar only ever moves forward.
-      if (stage != job_.status.stage && !job_.status.stage.empty()) base_ += (1 - base_) / 2;
-      job_.status.stage = stage;
-      job_.status.progress = std::max(job_.status.progress, base_ + (1 - base_) / 2 * std::clamp(fraction, 0.0, 1.0));
-      status = job_.status;
-    }
+    const std::scoped_lock lock(queue_.mutex_);
+    // How many stages follow is not known; each takes half of what is left, so the bar only ever moves forward.
+    if (stage != job_.status.stage && !job_.status.stage.empty()) base_ += (1 - base_) / 2;
+    job_.status.stage = stage;
+    job_.status.progress = std::max(job_.status.progress, base_ + (1 - base_) / 2 * std::clamp(fraction, 0.0, 1.0));
     if (now - last_report_ns_ < k_interval_ns) return;
     last_report_ns_ = now;
-    queue_.report_(status);
+    queue_.report_(job_.status);
   }
 
  private:
@@ -60,46 +56,37 @@ JobQueue::~JobQueue() {
 
 std::optional<std::uint32_t> JobQueue::add(std::string name, Work work) {
   auto job = std::make_shared<Job>();
-  {
-    const std::scoped_lock lock(mutex_);
-    if (waiting_.size() >= max_waiting_) return std::nullopt;
-    job->status.id = ++last_id_;
-    job->status.name = std::move(name);
-    job->status.stage = "waiting";
-    job->work = std::move(work);
-    waiting_.push_back(job);
-  }
-  const JobStatus status = job->status;
-  report_(status);
+  job->status.name = std::move(name);
+  job->status.stage = "waiting";
+  job->work = std::move(work);
+  const std::scoped_lock lock(mutex_);
+  if (waiting_.size() >= max_waiting_) return std::nullopt;
+  job->status.id = ++last_id_;
+  waiting_.push_back(job);
+  report_(job->status);
   wake_.notify_one();
-  return status.id;
+  return job->status.id;
 }
 
 bool JobQueue::cancel(std::uint32_t id) {
-  JobStatus status;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (current_ && current_->status.id == id) {
-      current_->cancelled = true;
-      return true;
-    }
-    const auto found = std::find_if(waiting_.begin(), waiting_.end(),
-                                    [id](const std::shared_ptr<Job>& job) { return job->status.id == id; });
-    if (found == waiting_.end()) return false;
-    status = (*found)->status;
-    waiting_.erase(found);
+  const std::scoped_lock lock(mutex_);
+  if (current_ && current_->status.id == id) {
+    current_->cancelled = true;
+    return true;
   }
-  status.state = JobState::cancelled;
-  report_(status);
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [id](const std::shared_ptr<Job>& job) { return job->status.id == id; });
+  if (found == waiting_.end()) return false;
+  (*found)->status.state = JobState::cancelled;
+  report_((*found)->status);
+  waiting_.erase(found);
   return true;
 }
 
-std::vector<JobStatus> JobQueue::unfinished() const {
+void JobQueue::tell_unfinished(const Report& report) const {
   const std::scoped_lock lock(mutex_);
-  std::vector<JobStatus> all;
-  if (current_) all.push_back(current_->status);
-  for (const std::shared_ptr<Job>& job : waiting_) all.push_back(job->status);
-  return all;
+  if (current_) report(current_->status);
+  for (const std::shared_ptr<Job>& job : waiting_) report(job->status);
 }
 
 void JobQueue::run(const std::stop_token& stop) {
@@ -112,13 +99,9 @@ void JobQueue::run(const std::stop_token& stop) {
       current_->status.stage.clear();
     }
     perform(*current_);
-    JobStatus status;
-    {
-      const std::scoped_lock lock(mutex_);
-      status = current_->status;
-      current_.reset();
-    }
-    report_(status);
+    const std::scoped_lock lock(mutex_);
+    report_(current_->status);
+    current_.reset();
   }
 }
 

@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
 namespace cotouch {
 
@@ -31,8 +30,8 @@ class JobQueue {
   using Work = std::function<void(Progress&)>;
   using Report = std::function<void(const JobStatus&)>;
 
-  // `report` is called from the job's thread and from cancel(): when a job starts to wait, at most ten times a second
-  // while it goes on, and when it ends.
+  // `report` is called when a job starts to wait, at most ten times a second while it goes on, and when it ends; from
+  // the job's thread, add() and cancel(), one call at a time and in order. It must not call the queue.
   explicit JobQueue(Report report, std::size_t max_waiting = 8);
   // Cancels everything and waits for the job that runs.
   ~JobQueue();
@@ -43,7 +42,8 @@ class JobQueue {
   std::optional<std::uint32_t> add(std::string name, Work work);
   // False where there is no such unfinished job.
   bool cancel(std::uint32_t id);
-  std::vector<JobStatus> unfinished() const;
+  // Where the unfinished jobs stand, in order with the other reports.
+  void tell_unfinished(const Report& report) const;
 
  private:
   struct Job;

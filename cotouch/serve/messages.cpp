@@ -40,6 +40,15 @@ json settings(const FeelSettings& feel) {
           {"budget_nodes", feel.warm_nodes}};
 }
 
+// For a command line to be copied: quoted where a shell would see more than one plain word.
+std::string shell_quoted(const std::string& word) {
+  constexpr std::string_view k_plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@";
+  if (!word.empty() && word.find_first_not_of(k_plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 const char* name_of(JobState state) {
   switch (state) {
     case JobState::running: return "running";
@@ -91,6 +100,10 @@ std::string settings_message(const FeelSettings& feel) {
   json message{{"type", "settings"}};
   message.update(settings(feel));
   return text_of(message);
+}
+
+std::string scenes_message() {
+  return text_of({{"type", "scenes"}});
 }
 
 std::string reply_message(std::int64_t id, bool ok, std::string_view reason) {
@@ -161,7 +174,7 @@ std::string upload_answer(std::uint32_t job) {
 }
 
 std::string saved_answer(const std::string& file) {
-  return text_of({{"file", file}, {"play", "cotouch play " + file}});
+  return text_of({{"file", file}, {"play", "cotouch play " + shell_quoted(file)}});
 }
 
 }  // namespace cotouch

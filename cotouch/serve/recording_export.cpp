@@ -13,6 +13,7 @@ namespace {
 constexpr double k_frame_rate = 60;
 constexpr std::size_t k_frame_contacts = 64;
 constexpr std::size_t k_most_bytes = 64U << 20;
+constexpr double k_most_frames = 9000;  // each is looked at, which may take a millisecond
 constexpr std::size_t k_summary_points = 600;
 
 void put_number(std::string& out, double value) {
@@ -113,7 +114,7 @@ std::string encode_recording(const Recording& recording, const std::shared_ptr<c
   const double frame_bytes = static_cast<double>(k_state_head_bytes + k_state_hand_bytes + 16 * k_frame_contacts);
   const double stride_for_rate = 1 / (k_frame_rate * period);
   const double stride_for_size = static_cast<double>(count) * frame_bytes / static_cast<double>(k_most_bytes - 16);
-  const double stride = std::max({1.0, stride_for_rate, stride_for_size});
+  const double stride = std::max({1.0, stride_for_rate, stride_for_size, static_cast<double>(count) / k_most_frames});
 
   std::string frames;
   std::uint32_t made = 0;

@@ -64,6 +64,22 @@ LoadedScene FolderLibrary::load(const std::string& name, Progress& progress) {
   return scene;
 }
 
+LoadedScene FolderLibrary::load_file(const fs::path& file, Progress& progress) {
+  LoadedScene scene = load_scene_file(file, progress);
+  std::error_code error;
+  const std::string folder = fs::absolute(file).parent_path().filename().string();
+  scene.name = is_identifier(folder) && fs::equivalent(file, scene_file(folder), error) ? folder : "";
+  return scene;
+}
+
+void FolderLibrary::remove(const std::string& name) {
+  std::error_code error;
+  if (is_builtin(name)) throw Error("'" + name + "' is a built-in scene, which cannot be deleted.");
+  if (!is_identifier(name) || !fs::exists(scene_file(name), error)) throw Error("There is no such scene.");
+  fs::remove_all(folder_ / name, error);
+  if (error) throw Error("The scene '" + name + "' cannot be deleted: " + error.message() + ".");
+}
+
 std::string FolderLibrary::thumbnail(const std::string& name) {
   if (!is_identifier(name)) return {};
   if (!is_builtin(name)) {

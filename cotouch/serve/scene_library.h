@@ -30,6 +30,8 @@ class SceneLibrary {
   virtual std::string thumbnail(const std::string& name) = 0;
   // Keeps a scene under a name; returns its file. Throws Error where the name is taken by a built-in scene.
   virtual std::filesystem::path save(const LoadedScene& scene, const std::string& name) = 0;
+  // Throws Error where the user has saved no such scene or it cannot be removed.
+  virtual void remove(const std::string& name) = 0;
 };
 
 // The built-in scenes and those saved in a folder.
@@ -48,6 +50,10 @@ class FolderLibrary final : public SceneLibrary {
   LoadedScene load(const std::string& name, Progress& progress) override;
   std::string thumbnail(const std::string& name) override;
   std::filesystem::path save(const LoadedScene& scene, const std::string& name) override;
+  void remove(const std::string& name) override;
+
+  // A scene file anywhere. It keeps a name only where this library has it under that name.
+  LoadedScene load_file(const std::filesystem::path& file, Progress& progress);
 
  private:
   bool is_builtin(const std::string& name) const;

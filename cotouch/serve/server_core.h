@@ -3,6 +3,7 @@
 
 #include <cotouch/serve/http_server.h>
 
+#include <array>
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -78,11 +79,12 @@ struct HttpServer::Impl {
   std::atomic<std::uint32_t> feeds_open{0};
 
   net::io_context io{1};
-  net::io_context requests{1};
+  net::io_context requests;
   tcp::acceptor acceptor{io};
   net::steady_timer accept_pause{io};
   std::uint16_t port = 0;
-  std::thread io_thread, request_thread;
+  std::thread io_thread;
+  std::array<std::thread, 2> request_threads;  // so that a long answer does not hold up every other one
   net::executor_work_guard<net::io_context::executor_type> io_guard{io.get_executor()};
   net::executor_work_guard<net::io_context::executor_type> request_guard{requests.get_executor()};
 

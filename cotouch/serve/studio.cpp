@@ -12,9 +12,14 @@
 namespace cotouch {
 namespace {
 
+constexpr double k_largest_share = 0.995;                           // of the largest force: as good as all of it
 constexpr double k_near_rate = 15;                                  // near frames a second, at most
 constexpr auto k_near_repeat = std::chrono::seconds(2);             // for pages that joined since
 constexpr auto k_spacemouse_rest = std::chrono::milliseconds(500);  // at rest for so long, the device lets go
+// How far a rate control may lead the hand away from the object: pushed against a wall, it would otherwise have to come
+// all the way back.
+constexpr double k_leash = 0.25;      // of the scene's size
+constexpr double k_leash_turn = 1.0;  // rad
 constexpr int k_niceness = 5;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -84,7 +89,11 @@ void Studio::run(const std::stop_token& stop) {
     }
     const Clock::time_point now = Clock::now();
     if (now < next) continue;
-    tick();
+    try {
+      tick();
+    } catch (const std::exception& error) {
+      broadcast(error_message(error.what()));
+    }
     // A late frame is not made up for.
     next = std::max(next + interval, now);
   }
@@ -92,18 +101,8 @@ void Studio::run(const std::stop_token& stop) {
   end_session();
 }
 
-void Studio::open_scene(const std::string& name) {
-  open_scene(name, [this, name](Progress& progress) { return library_.load(name, progress); });
-}
-
 void Studio::open_scene(LoadedScene scene) {
   post([this, shared = std::make_shared<const LoadedScene>(std::move(scene))] { install(shared); });
-}
-
-void Studio::open_scene(const std::string& name, std::function<LoadedScene(Progress&)> load) {
-  const auto job = jobs_->add("Opening " + scene_title(name),
-                              [this, load = std::move(load)](Progress& progress) { open_scene(load(progress)); });
-  if (!job) throw Error("Too much is being prepared already; wait until some of it is done.");
 }
 
 void Studio::end_session() {
@@ -127,14 +126,14 @@ void Studio::rebuild_session(const Pose& start) {
   loop_times_ = &session_->loop().cycle_times();
 }
 
-void Studio::install(std::shared_ptr<const LoadedScene> scene) {
+void Studio::install(std::shared_ptr<const LoadedScene> scene, std::string_view why) {
   if (recording_) finish_recording();
   end_session();
   ++generation_;
   {
     const std::scoped_lock lock(hand_mutex_);
     if (held_by_ == HeldBy::viewer)
-      if (Feed* feed = feed_) feed->send_text(holder_, hand_message(0, "lost", "Another scene was opened."));
+      if (Feed* feed = feed_) feed->send_text(holder_, hand_message(0, "lost", why));
     release_hand_locked();
     hand_generation_ = generation_;
     scene_center_ = scene->bounds().center();
@@ -155,6 +154,16 @@ void Studio::install(std::shared_ptr<const LoadedScene> scene) {
   rebuild_session(held != nullptr ? held->pose : Pose{});
   broadcast(scene_message(generation_, scene_->name));
   broadcast(settings_message(feel_));
+}
+
+std::shared_ptr<LoadedScene> Studio::scene_to_edit() {
+  auto scene = std::make_shared<LoadedScene>(*scene_);
+  scene->name.clear();
+  scene->contact_stiffness = feel_.contact_stiffness;
+  scene->coupling.max_force = feel_.max_force;
+  for (ScenePart& part : scene->parts)
+    if (part.moving) part.pose = object_pose();
+  return scene;
 }
 
 Pose Studio::object_pose() {
@@ -209,7 +218,9 @@ void Studio::publish_frame(const TouchFrame& touch, const FeedDemand& demand) {
     hand.hand = touch.sample.hand;
     hand.object = touch.sample.object;
     hand.felt = touch.sample.felt;
-    hand.force_limited = norm(touch.wanted.force - touch.sample.felt.force) > 1e-6;
+    // The coupling saturates at the largest force by itself, so the limiter need not have cut anything.
+    hand.force_limited = norm(touch.wanted.force - touch.sample.felt.force) > 1e-6 ||
+                         norm(touch.sample.felt.force) > k_largest_share * feel_.max_force;
     hand.level = static_cast<std::uint8_t>(std::min(touch.contact.level, 255U));
     const Shell* shell = nullptr;
     for (const ScenePart& p : scene_->parts)
@@ -289,7 +300,8 @@ void Studio::follow_spacemouse(const Pose& object) {
   if (held_by_ != HeldBy::device) return;
   if (cap.moved) spacemouse_used_ = now;
   const double dt = 1 / settings_.frames_per_second;
-  spacemouse_pose_ = moved(spacemouse_pose_, {cap.push * (0.5 * scene_->size() * dt), cap.turn * (1.5 * dt)});
+  const Pose wanted = moved(spacemouse_pose_, {cap.push * (0.5 * scene_->size() * dt), cap.turn * (1.5 * dt)});
+  spacemouse_pose_ = glide(object, wanted, 1, k_leash * scene_->size(), k_leash_turn);
   device_.move(spacemouse_pose_, cap.buttons, 0);
   if (now - spacemouse_used_ > k_spacemouse_rest) release_hand_locked();
 }
@@ -320,14 +332,18 @@ void Studio::viewer_joined(ViewerId viewer) {
     feed->send_text(viewer, settings_message(feel_));
     feed->send_text(viewer, recordings_message(recordings_.list()));
     if (recording_) feed->send_text(viewer, recording_message(true, 0));
-    for (const JobStatus& job : jobs_->unfinished()) feed->send_text(viewer, job_message(job));
+    jobs_->tell_unfinished([&](const JobStatus& job) { feed->send_text(viewer, job_message(job)); });
     last_near_ = {};
   });
 }
 
 void Studio::viewer_left(ViewerId viewer) {
-  const std::scoped_lock lock(hand_mutex_);
-  if (held_by_ == HeldBy::viewer && holder_ == viewer) release_hand_locked();
+  const auto let_go = [this, viewer] {
+    const std::scoped_lock lock(hand_mutex_);
+    if (held_by_ == HeldBy::viewer && holder_ == viewer) release_hand_locked();
+  };
+  let_go();      // at once, whatever the studio is busy with
+  post(let_go);  // and after the last command of this viewer, which may have been to take the hand
 }
 
 void Studio::viewer_command(ViewerId viewer, const ViewerCommand& command) {

@@ -53,11 +53,8 @@ class Studio final : public RequestHandler, public FeedListener {
   // Ends the loop with zero force, then the threads.
   void stop();
 
-  // Opens a scene in the background. The second form shows one that is already in memory.
-  void open_scene(const std::string& name);
+  // Shows a scene that is already in memory.
   void open_scene(LoadedScene scene);
-  // A scene that comes from `load`, named `name` while that lasts.
-  void open_scene(const std::string& name, std::function<LoadedScene(Progress&)> load);
 
   HttpResponse answer(HttpRequest request) override;
   void viewer_joined(ViewerId viewer) override;
@@ -78,7 +75,11 @@ class Studio final : public RequestHandler, public FeedListener {
   void publish_nearness(const Pose& object, const FeedDemand& demand);
   void measure_cycles(StateFrame& frame);
   void follow_spacemouse(const Pose& object);
-  void install(std::shared_ptr<const LoadedScene> scene);
+  // `why` is for whoever holds the hand and loses it by this.
+  void install(std::shared_ptr<const LoadedScene> scene, std::string_view why = "Another scene was opened.");
+  // A copy to be changed and installed: as it is felt and where things stand now, and without a name, because it will
+  // no longer be what can be opened by that name.
+  std::shared_ptr<LoadedScene> scene_to_edit();
   void rebuild_session(const Pose& start);
   void end_session();
   Pose object_pose();
@@ -91,11 +92,12 @@ class Studio final : public RequestHandler, public FeedListener {
   std::string command_release_hand(ViewerId viewer, const ViewerCommand& command);
   std::string command_record_start();
   std::string command_record_stop();
-  std::string command_remove_part(const ViewerCommand& command);
-  std::string command_set_role(const ViewerCommand& command);
+  std::string command_remove_part(ViewerId viewer, const ViewerCommand& command);
+  std::string command_set_role(ViewerId viewer, const ViewerCommand& command);
+  std::string command_delete_scene(const ViewerCommand& command);
   bool someone_else_holds(ViewerId viewer);
   void finish_recording();
-  void add_part(const std::shared_ptr<const Part>& part, const std::string& name, const std::string& role);
+  void add_part(ScenePart part, const std::string& role);
   void broadcast(std::string text);
 
   // Request thread.
@@ -112,6 +114,7 @@ class Studio final : public RequestHandler, public FeedListener {
   // Runs `question` on the studio thread and waits for its answer.
   template <class T>
   T ask(std::function<T()> question);
+  bool has_patience_locked() const;  // with the viewer who holds the hand
   void release_hand_locked();
 
   StudioSettings settings_;

@@ -43,9 +43,11 @@ void Studio::perform(ViewerId viewer, const ViewerCommand& command) {
       else
         obstacle = "There is no such recording.";
     } else if (type == "remove_part") {
-      obstacle = command_remove_part(command);
+      obstacle = command_remove_part(viewer, command);
     } else if (type == "set_role") {
-      obstacle = command_set_role(command);
+      obstacle = command_set_role(viewer, command);
+    } else if (type == "delete_scene") {
+      obstacle = command_delete_scene(command);
     } else if (type == "cancel_job") {
       if (!jobs_->cancel(command.job.value_or(0))) obstacle = "That is finished already.";
     } else {
@@ -60,15 +62,28 @@ void Studio::perform(ViewerId viewer, const ViewerCommand& command) {
     feed->send_text(viewer, error_message(obstacle));
 }
 
+bool Studio::has_patience_locked() const {
+  return std::chrono::duration<double>(Clock::now() - last_input_).count() < settings_.hand_patience;
+}
+
 bool Studio::someone_else_holds(ViewerId viewer) {
   const std::scoped_lock lock(hand_mutex_);
-  return held_by_ == HeldBy::viewer && holder_ != viewer;
+  return held_by_ == HeldBy::viewer && holder_ != viewer && has_patience_locked();
 }
 
 std::string Studio::command_open(ViewerId viewer, const ViewerCommand& command) {
   if (!is_identifier(command.name)) return "A scene's name is made of letters, digits, - and _.";
   if (someone_else_holds(viewer)) return k_other_holds;
-  open_scene(command.name);
+  const auto open = [this, viewer](const std::shared_ptr<const LoadedScene>& scene) {
+    // Preparing takes a while, and someone may have taken hold in the meantime.
+    if (!someone_else_holds(viewer)) return install(scene);
+    if (Feed* feed = feed_) feed->send_text(viewer, error_message(k_other_holds));
+  };
+  const auto job =
+      jobs_->add("Opening " + scene_title(command.name), [this, name = command.name, open](Progress& progress) {
+        post([open, scene = std::make_shared<const LoadedScene>(library_.load(name, progress))] { open(scene); });
+      });
+  if (!job) return "Too much is being prepared already; wait until some of it is done.";
   return {};
 }
 
@@ -98,8 +113,7 @@ std::string Studio::command_take_hand(ViewerId viewer, const ViewerCommand& comm
   const std::scoped_lock lock(hand_mutex_);
   if (held_by_ == HeldBy::device) return refuse("A device at the server is holding the object.");
   if (held_by_ == HeldBy::viewer && holder_ != viewer) {
-    if (std::chrono::duration<double>(Clock::now() - last_input_).count() < settings_.hand_patience)
-      return refuse(k_other_holds);
+    if (has_patience_locked()) return refuse(k_other_holds);
     feed->send_text(holder_,
                     hand_message(hand, "lost", "Someone else took the object because nothing was sent for a while."));
   }
@@ -175,72 +189,69 @@ void Studio::finish_recording() {
     if (!whole)
       broadcast(
           error_message("The machine was too busy to record every cycle, so a replay differs from what was felt."));
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     broadcast(error_message(error.what()));
   }
   broadcast(recordings_message(recordings_.list()));
 }
 
-std::string Studio::command_remove_part(const ViewerCommand& command) {
-  const ScenePart* part = scene_->find(command.part.value_or(0));
-  if (part == nullptr || !part->removable) return "That part cannot be removed.";
-  auto changed = std::make_shared<LoadedScene>(*scene_);
-  std::erase_if(changed->parts, [&](const ScenePart& p) { return p.id == part->id; });
-  install(std::move(changed));
+std::string Studio::command_delete_scene(const ViewerCommand& command) {
+  if (command.name == scene_->name) return "This scene is open; open another one before deleting it.";
+  library_.remove(command.name);
+  broadcast(scenes_message());
   return {};
 }
 
-std::string Studio::command_set_role(const ViewerCommand& command) {
+std::string Studio::command_remove_part(ViewerId viewer, const ViewerCommand& command) {
+  const ScenePart* part = scene_->find(command.part.value_or(0));
+  if (part == nullptr || !part->removable) return "That part cannot be removed.";
+  if (someone_else_holds(viewer)) return k_other_holds;
+  const std::shared_ptr<LoadedScene> changed = scene_to_edit();
+  std::erase_if(changed->parts, [id = part->id](const ScenePart& p) { return p.id == id; });
+  install(changed, "A part was removed.");
+  return {};
+}
+
+std::string Studio::command_set_role(ViewerId viewer, const ViewerCommand& command) {
   const ScenePart* part = scene_->find(command.part.value_or(0));
   if (part == nullptr || !part->removable) return "Only parts that were dropped can change their role.";
   if (command.role != "moving" && command.role != "static") return "A role is either moving or static.";
   const bool moving = command.role == "moving";
   if (part->moving == moving) return {};
-  const Pose now = object_pose();
-  const std::uint32_t id = part->id;
-  auto changed = std::make_shared<LoadedScene>(*scene_);
+  if (someone_else_holds(viewer)) return k_other_holds;
+  const std::shared_ptr<LoadedScene> changed = scene_to_edit();
   for (ScenePart& p : changed->parts) {
-    if (p.moving) p.pose = now;  // it stays where it was left
-    if (p.id == id)
+    if (p.id == part->id)
       p.moving = moving;
     else if (moving)
       p.moving = false;  // a hand holds one part
   }
-  install(std::move(changed));
+  install(changed, "Another part is in the hand now.");
   return {};
 }
 
-void Studio::add_part(const std::shared_ptr<const Part>& part, const std::string& name, const std::string& role) {
-  auto scene = std::make_shared<LoadedScene>();
-  if (scene_->editable) *scene = *scene_;
+void Studio::add_part(ScenePart added, const std::string& role) {
+  const std::shared_ptr<LoadedScene> scene = scene_->editable ? scene_to_edit() : std::make_shared<LoadedScene>();
   scene->editable = true;
-  scene->moving = scene_->editable ? scene_->moving : Moving::shell;
-  scene->name.clear();  // no longer what was saved
   if (scene->title.empty()) scene->title = "My parts";
   if (scene->parts.size() >= k_max_parts) {
     broadcast(error_message("A scene holds at most " + std::to_string(k_max_parts) + " parts; remove one first."));
     return;
   }
-  if (session_ && scene_->editable)
-    for (ScenePart& p : scene->parts)
-      if (p.moving) p.pose = object_pose();
-
-  ScenePart added = make_scene_part(part);
   added.id = ++last_part_id_;
-  added.name = name;
   added.removable = true;
   added.moving = role == "moving" || (role != "static" && scene->parts.size() == 1 && scene->moving_part() == nullptr);
   if (added.moving)
     for (ScenePart& p : scene->parts) p.moving = false;
   if (!scene->parts.empty()) {
     // Beside what is there, a tenth of its size away, on the same height.
-    const Box3d there = scene->bounds(), own = part->mesh.bounds();
+    const Box3d there = scene->bounds(), own = added.part->mesh.bounds();
     const double gap = 0.1 * std::max(norm(there.size()), norm(own.size()));
     added.pose.position = {there.high.x + gap - own.low.x, there.center().y - own.center().y,
                            there.center().z - own.center().z};
   }
   scene->parts.push_back(std::move(added));
-  install(std::move(scene));
+  install(scene, "A part was added.");
 }
 
 }  // namespace cotouch

@@ -160,8 +160,9 @@ HttpResponse Studio::answer_upload(HttpRequest& request) {
     const Vec3d middle = mesh.bounds().center();
     for (Vec3d& vertex : mesh.vertices) vertex -= middle;
     mesh.name = label;
-    auto part = std::make_shared<const Part>(prepare_cached(mesh, settings_.dropped, progress));
-    post([this, part, label, role] { add_part(part, label, role); });
+    ScenePart part = make_scene_part(std::make_shared<const Part>(prepare_cached(mesh, settings_.dropped, progress)));
+    part.name = label;
+    post([this, part = std::move(part), role] { add_part(part, role); });
   });
   if (!job) return error_response(429, "Too many files are waiting to be prepared; wait until some are done.");
   return json_response(upload_answer(*job));
@@ -184,6 +185,7 @@ HttpResponse Studio::answer_save(const Target& target) {
     if (part.moving) part.pose = now.second;
   scene.title = scene_title(name);
   const std::filesystem::path file = library_.save(scene, name);
+  broadcast(scenes_message());
   return json_response(saved_answer(file.string()));
 }
 

@@ -59,8 +59,7 @@ void put_prefix(std::string& out, std::uint8_t type, std::size_t length, std::ui
 void put_hand(std::string& out, const HandState& hand) {
   put(out, hand.index);
   put(out, static_cast<std::uint8_t>(hand.holder));
-  put(out, static_cast<std::uint8_t>((hand.force_limited ? 1 : 0) | (hand.detail_limited ? 2 : 0) |
-                                     (hand.device_lost ? 4 : 0)));
+  put(out, static_cast<std::uint8_t>((hand.force_limited ? 1 : 0) | (hand.detail_limited ? 2 : 0)));
   put(out, hand.level);
   put(out, hand.part);
   put(out, hand.hand.position);
@@ -93,7 +92,7 @@ EncodedState encode_state(const StateFrame& frame, bool with_traversed) {
   const bool cut_contacts = contacts < frame.contacts.size();
   const bool cut_traversed = with_traversed && traversed < frame.traversed.size();
   const std::uint32_t flags = (frame.running ? 1U : 0U) | (frame.recording ? 2U : 0U) | (frame.replay ? 4U : 0U) |
-                              (frame.paused ? 8U : 0U) | (cut_contacts ? 16U : 0U) | (cut_traversed ? 32U : 0U);
+                              (cut_contacts ? 16U : 0U) | (cut_traversed ? 32U : 0U);
 
   EncodedState out;
   out.head.reserve(head_bytes);

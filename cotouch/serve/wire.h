@@ -27,7 +27,7 @@ enum class Holder : std::uint8_t { nobody = 0, this_viewer = 1, other_viewer = 2
 struct HandState {
   std::uint8_t index = 0;
   Holder holder = Holder::nobody;
-  bool force_limited = false, detail_limited = false, device_lost = false;
+  bool force_limited = false, detail_limited = false;
   std::uint8_t level = 0;
   std::uint32_t part = 0;
   Pose hand, object;
@@ -46,7 +46,7 @@ struct MarkedPoint {
 struct StateFrame {
   std::uint32_t sequence = 0, generation = 0;
   double time = 0;  // seconds
-  bool running = false, recording = false, replay = false, paused = false;
+  bool running = false, recording = false, replay = false;
   std::uint16_t viewers = 0;
   float cycle_median_us = 0, cycle_longest_us = 0;
   std::uint32_t cycles = 0, missed = 0;

@@ -50,7 +50,7 @@ class Command : public ::testing::Test {
     }
     int status = 0;
     if (signal != 0) {
-      for (int i = 0; i < 3000 && waitpid(child, &status, WNOHANG) == 0; ++i) {
+      for (int i = 0; i < 12000 && waitpid(child, &status, WNOHANG) == 0; ++i) {
         if (until({0, text_of(out), text_of(err)})) break;
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }

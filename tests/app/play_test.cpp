@@ -117,6 +117,18 @@ TEST_F(PlayCommandLine, ASecondServerTakesAnotherPortUnlessOneWasAskedFor) {
   EXPECT_NE(named.err.find("port"), std::string::npos) << named.err;
 }
 
+TEST_F(PlayCommandLine, FeelTakesUpARecordedHandInItsSceneAndInNoOther) {
+  const Outcome first = run({"feel", "ball-socket", "--fast", "--record", "first.rec", "--json"});
+  ASSERT_EQ(first.code, 0) << first.err;
+  const Outcome again = run({"feel", "--hand", "first.rec", "--fast", "--json"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  const Json was = Json::parse(first.out), is = Json::parse(again.out);
+  EXPECT_EQ(is["scene"], "ball-socket");
+  EXPECT_EQ(is["cycles"], was["cycles"]);
+  EXPECT_GT(is["peak_force_n"], 0.5);
+  expect_one_sentence(run({"feel", "gears", "--hand", "first.rec", "--fast"}));
+}
+
 TEST_F(PlayCommandLine, ReplayRefusesWhatIsNoRecordingInOneSentence) {
   write("foreign.cotrec", "something else");
   write("empty.cotrec", "");

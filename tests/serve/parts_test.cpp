@@ -133,6 +133,32 @@ TEST(SceneFiles, ASavedSceneOpensAgain) {
   EXPECT_THROW(load_scene_file(folder / "none.toml", none), Error);
 }
 
+TEST(SceneLibraries, AFileKeepsItsNameOnlyWhereTheLibraryFindsItByThat) {
+  const TemporaryFolder folder;
+  FolderLibrary library(folder / "library", nullptr);
+  NoProgress progress;
+  const std::filesystem::path own = library.save(two_balls(), "mine");
+  EXPECT_EQ(library.load_file(own, progress).name, "mine");
+  EXPECT_EQ(library.load_file(folder / "library/../library/mine/scene.toml", progress).name, "mine");
+  // Elsewhere it may carry the name of a saved or a built-in scene, and be another one.
+  for (const char* name : {"mine", "ball-socket"}) {
+    const std::filesystem::path other = save_scene(two_balls(), name, folder / "elsewhere" / name);
+    EXPECT_EQ(library.load_file(other, progress).name, "");
+  }
+}
+
+TEST(SceneLibraries, DeleteWhatWasSavedAndNothingElse) {
+  const TemporaryFolder folder;
+  FolderLibrary library(folder / "library", nullptr);
+  library.save(two_balls(), "mine");
+  save_scene(two_balls(), "other", folder / "other");
+  for (const char* name : {"ball-socket", "nothing", "../other", "", ".", "mine/.."})
+    EXPECT_THROW(library.remove(name), Error) << name;
+  library.remove("mine");
+  EXPECT_FALSE(std::filesystem::exists(folder / "library/mine"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "other/scene.toml"));
+}
+
 TEST(ViewerDevice, NeverJumpsAndStandsStillWithoutInput) {
   auto scene = std::make_shared<const LoadedScene>(two_balls());
   const auto contacts = make_contacts(*scene, {});

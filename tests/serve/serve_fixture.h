@@ -78,6 +78,9 @@ class TestLibrary final : public SceneLibrary {
   std::filesystem::path save(const LoadedScene& scene, const std::string& name) override {
     return save_scene(scene, name, folder_ / name);
   }
+  void remove(const std::string& name) override {
+    if (std::filesystem::remove_all(folder_ / name) == 0) throw Error("There is no scene '" + name + "'.");
+  }
 
  private:
   std::filesystem::path folder_;

@@ -213,10 +213,21 @@ TEST_F(Server, ClosesAFeedThatFloods) {
   Page page(port());
   page.read_text("hello");
   boost::system::error_code error;
-  for (int i = 0; i < 5000 && !error; ++i) {
+  for (int i = 0; i < 200 && !error; ++i) {
     page.socket().binary(true);
     page.socket().write(net::buffer(hand_input(1, 1, {})), error);
   }
+  EXPECT_EQ(page.closed().code, 4001);
+}
+
+TEST_F(Server, ClosesAFeedThatFloodsWithPings) {
+  ServerLimits limits;
+  limits.messages_per_second = 50;
+  start(limits);
+  Page page(port());
+  page.read_text("hello");
+  boost::system::error_code error;
+  for (int i = 0; i < 200 && !error; ++i) page.socket().ping({}, error);
   EXPECT_EQ(page.closed().code, 4001);
 }
 

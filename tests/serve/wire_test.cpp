@@ -30,7 +30,7 @@ StateFrame one_hand() {
   frame.missed = 4;
   frame.clearance = 0.25F;
   HandState hand;
-  hand.force_limited = hand.device_lost = true;
+  hand.force_limited = hand.detail_limited = true;
   hand.level = 5;
   hand.part = 9;
   hand.hand = {{1, 2, 3}, {0.5, 0.5, 0.5, 0.5}};
@@ -72,7 +72,7 @@ TEST(Wire, StateFrameHasTheLayoutOfTheSpecification) {
   const std::size_t hand = 64;
   EXPECT_EQ(at<std::uint8_t>(bytes, hand), 0);
   EXPECT_EQ(at<std::uint8_t>(bytes, hand + 1), 0);
-  EXPECT_EQ(at<std::uint8_t>(bytes, hand + 2), 5);  // force limited, device lost
+  EXPECT_EQ(at<std::uint8_t>(bytes, hand + 2), 3);  // force and detail limited
   EXPECT_EQ(at<std::uint8_t>(bytes, hand + 3), 5);
   EXPECT_EQ(at<std::uint32_t>(bytes, hand + 4), 9U);
   EXPECT_EQ(at<float>(bytes, hand + 8 + 8), 3.0F);
