@@ -61,10 +61,6 @@ void sample_bricks(const Lattice& lattice, const LatticeDistance& distance, Prog
   std::uint32_t slots = 0;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     if (!fine[c]) continue;
-    const Index3 b = unflatten(candidates[c], lattice.bricks);
-    if (b.x == 0 || b.y == 0 || b.z == 0 || b.x == lattice.bricks.x - 1 || b.y == lattice.bricks.y - 1 ||
-        b.z == lattice.bricks.z - 1)
-      throw Error("The part reaches out of the box that was given for it; give a box that holds all of it.");
     const auto from = arrays.samples.begin() + static_cast<std::ptrdiff_t>(c * k_samples);
     if (slots != c)
       std::copy_n(from, k_samples, arrays.samples.begin() + static_cast<std::ptrdiff_t>(slots * k_samples));
@@ -186,6 +182,11 @@ Index3 Lattice::brick_corner(std::size_t index) const {
 Index3 Lattice::node(std::size_t index) const {
   const Index3 b = unflatten(index, bricks + Index3{1, 1, 1});
   return {b.x * k_cells, b.y * k_cells, b.z * k_cells};
+}
+
+bool Lattice::is_border(std::size_t index) const {
+  const Index3 b = unflatten(index, bricks);
+  return b.x == 0 || b.y == 0 || b.z == 0 || b.x == bricks.x - 1 || b.y == bricks.y - 1 || b.z == bricks.z - 1;
 }
 
 Lattice make_lattice(const Box3d& part, const FieldSettings& settings) {

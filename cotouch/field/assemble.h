@@ -41,6 +41,8 @@ struct Lattice {
   Index3 brick_corner(std::size_t index) const;
   // The position of node `index`, in cells.
   Index3 node(std::size_t index) const;
+  // Is brick `index` one of the outermost, which must be coarse?
+  bool is_border(std::size_t index) const;
   Vec3d to_metres(const Vec3d& cell) const { return Vec3d(origin) + cell * static_cast<double>(spacing); }
 };
 
@@ -56,7 +58,8 @@ struct LatticeDistance {
   std::function<void(const Index3& corner, std::span<float> samples)> brick;
 };
 
-// `distance` must be 1-Lipschitz. Reports progress as `stage`.
+// `distance` must be 1-Lipschitz, and farther than k_fine_threshold from zero in the border bricks. Reports progress as
+// `stage`.
 Field assemble_field(const Lattice& lattice, const LatticeDistance& distance, Progress& progress,
                      std::string_view stage);
 

@@ -84,8 +84,7 @@ Field assemble(const Space& space, const Sides& sides, const ClosestTriangle& bo
   };
   LatticeDistance distance;
   distance.at = [&](const Vec3d& cell) {
-    const bool inside = sides.inside[space.place(Index3(cell))] != 0;
-    const double d = unsigned_distance(boundary, cell) * (inside ? -1 : 1);
+    const double d = unsigned_distance(boundary, cell) * (sides.inside(Index3(cell)) ? -1 : 1);
     return sheets.empty() ? d : std::min(d, unsigned_distance(sheets, cell) - thickness);
   };
   distance.brick = [&](const Index3& corner, std::span<float> samples) {
@@ -97,7 +96,7 @@ Field assemble(const Space& space, const Sides& sides, const ClosestTriangle& bo
         for (std::int32_t x = 0; x < FieldData::k_brick_side; ++x, ++i) {
           const Index3 p = corner + Index3{x, y, z};
           const float size = static_cast<float>(from[i]) / k_units_per_cell;
-          samples[i] = sides.inside[space.place(p)] ? -size : size;
+          samples[i] = sides.inside(p) ? -size : size;
           if (!sheets.empty())
             samples[i] = std::min(samples[i], static_cast<float>(unsigned_distance(sheets, Vec3d(p)) - thickness));
         }
@@ -136,9 +135,9 @@ Field build_field(const TriangleMesh& mesh, const FieldSettings& settings, Progr
   std::optional<Flood> flood(std::in_place, *space);
   const std::vector<std::uint8_t> undecided = orient_outward(soup, *flood);
   const std::vector<std::uint8_t> sheet_patch = find_sheets(soup, undecided);
-  WindingNumber winding(without(soup, sheet_patch));
-  Sides sides = find_sides(*flood, winding, progress);
-  Sorted sorted = sort_triangles(soup, sheet_patch, *flood, sides, winding, progress);
+  Enclosure enclosure(without(soup, sheet_patch), used_bounds(soup.mesh));
+  Sides sides = find_sides(*flood, enclosure, progress);
+  Sorted sorted = sort_triangles(soup, sheet_patch, *flood, sides, enclosure, progress);
   if (sorted.boundary.triangles.empty() && sorted.sheets.triangles.empty()) {
     // Nothing can be told apart: all that is left is to make it solid.
     sorted.sheets = soup.mesh;
@@ -150,33 +149,33 @@ Field build_field(const TriangleMesh& mesh, const FieldSettings& settings, Progr
 
   // Then with those that bound the solid. Nothing changes for a mesh that was closed and simple.
   ClosestTriangle sheets;
-  if (sorted.whole && !sides.leaks) {
-    if (report) *report = found;
-    return assemble(*space, sides, closest, sheets, settings.sheet_thickness, progress);
-  }
-  TriangleMesh changes;
+  const auto measure_again = [&](const TriangleMesh& changes) {
+    closest = ClosestTriangle(sorted.boundary);
+    const ClosestTriangle changed(changes);
+    space = std::make_unique<Space>(lattice, sorted.boundary, closest, sheets, settings.sheet_thickness, progress,
+                                    space.get(), &changed);
+  };
   if (!sorted.whole) {
-    winding = WindingNumber(sorted.boundary);
     drop_flaps(sorted, ClosestTriangle(sorted.boundary), settings.sheet_thickness);
     sheets = ClosestTriangle(sorted.sheets);
-    append(changes, sorted.dropped);
+    TriangleMesh changes = sorted.dropped;
     append(changes, sorted.sheets);
+    measure_again(changes);
+    flood.emplace(*space);
+    // What was dropped has no say any more: an enclosed part that is inside out would take from what encloses it. Where
+    // there are wide holes it does have: pieces were told apart by where all triangles together say the closings go.
+    if (!sides.leaks) enclosure = Enclosure(sorted.boundary, enclosure.bounds());
+    sides = find_sides(*flood, enclosure, progress);
   }
-  if (sides.leaks) {
-    const TriangleMesh caps = close_holes(*space, sides, winding, progress);
-    found.caps = caps.triangles.size();
+  if (sides.leaks) settle_leaks(sides, *flood, enclosure, progress);
+  const TriangleMesh caps = close_holes(*space, sides, enclosure, progress);
+  if (!caps.triangles.empty()) {
     append(sorted.boundary, caps);
-    append(changes, caps);
-    winding = WindingNumber(sorted.boundary);
+    measure_again(caps);
   }
   found.enclosed = sorted.dropped.triangles.size();
   found.sheets = sorted.sheets.triangles.size();
-  closest = ClosestTriangle(sorted.boundary);
-  const ClosestTriangle changed(changes);
-  space = std::make_unique<Space>(lattice, sorted.boundary, closest, sheets, settings.sheet_thickness, progress,
-                                  space.get(), &changed);
-  flood.emplace(*space);
-  sides = find_sides(*flood, winding, progress);
+  found.caps = caps.triangles.size();
   if (report) *report = found;
   return assemble(*space, sides, closest, sheets, settings.sheet_thickness, progress);
 }

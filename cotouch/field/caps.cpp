@@ -16,11 +16,10 @@ constexpr double k_jump = 0.5;
 
 class HoleCloser {
  public:
-  HoleCloser(const Space& space, const Sides& sides, const WindingNumber& winding, Progress& progress)
-      : space_(space), sides_(sides), winding_(winding), progress_(progress) {}
+  HoleCloser(const Space& space, const Sides& sides, const Enclosure& enclosure, Progress& progress)
+      : space_(space), sides_(sides), enclosure_(enclosure), progress_(progress) {}
 
   TriangleMesh run() {
-    find_open_bricks();
     find_edges();
     place_vertices();
     for (const Edge& edge : edges_) add_quad(edge);
@@ -35,58 +34,21 @@ class HoleCloser {
     bool from_inside;
   };
 
-  double winding(const Index3& p) const { return winding_.at(Vec3d(p)); }
+  double winding(const Index3& p) const { return enclosure_.winding(Vec3d(p)); }
 
-  std::size_t brick_at(const Index3& b) const { return flat_index(b, space_.lattice().bricks); }
-
-  // Far bricks that the surface passes through, and their neighbours: there every lattice point is asked.
-  void find_open_bricks() {
-    const Lattice& lattice = space_.lattice();
-    const Index3& n = lattice.bricks;
-    std::vector<std::uint8_t> node_inside(lattice.node_count());
-    for_each_reported(node_inside.size(), 256, progress_, k_stage_sides, 0, 0.2,
-                      [&](std::size_t i) { node_inside[i] = winding(lattice.node(i)) > 0.5; });
-    std::vector<std::uint8_t> crossed(lattice.brick_count());
-    open_.assign(lattice.brick_count(), 0);
-    for (std::size_t brick = 0; brick < crossed.size(); ++brick) {
-      const Index3 c = lattice.brick_corner(brick);
-      int count = 0;
-      for (std::int32_t i = 0; i < 8; ++i)
-        count += node_inside[flat_index(Index3{c.x / 8, c.y / 8, c.z / 8} + cube_corner(i), n + Index3{1, 1, 1})];
-      crossed[brick] = count != 0 && count != 8;
-    }
-    for (std::size_t brick = 0; brick < crossed.size(); ++brick) {
-      if (!crossed[brick]) continue;
-      const Index3 c = lattice.brick_corner(brick);
-      for (std::int32_t z = std::max(c.z / 8 - 1, 0); z <= std::min(c.z / 8 + 1, n.z - 1); ++z)
-        for (std::int32_t y = std::max(c.y / 8 - 1, 0); y <= std::min(c.y / 8 + 1, n.y - 1); ++y)
-          for (std::int32_t x = std::max(c.x / 8 - 1, 0); x <= std::min(c.x / 8 + 1, n.x - 1); ++x) {
-            const std::size_t near = brick_at({x, y, z});
-            open_[near] = space_.slot_of_brick(near) == FieldData::k_coarse;
-          }
-    }
-  }
-
-  bool inside(const Index3& p) const {
-    const Space::Place place = space_.place(p);
-    if (space_.is_far(place) && open_[brick_at({p.x >> 3, p.y >> 3, p.z >> 3})]) return winding(p) > 0.5;
-    return sides_.inside[place] != 0;
-  }
-
-  // No part reaches the outermost bricks, so their edges need not be looked at and all neighbours exist.
+  // Nothing is inside in the outermost bricks, so their edges need not be looked at and all neighbours exist. Bricks
+  // that one answer speaks for agree with their neighbours.
   void find_edges() {
     const Lattice& lattice = space_.lattice();
     std::vector<std::vector<Edge>> found(lattice.brick_count());
-    for_each_reported(found.size(), 64, progress_, k_stage_sides, 0.2, 0.9, [&](std::size_t brick) {
+    for_each_reported(found.size(), 64, progress_, k_stage_sides, 0, 0.8, [&](std::size_t brick) {
       const Index3 corner = lattice.brick_corner(brick);
-      const Index3 b{corner.x / 8, corner.y / 8, corner.z / 8};
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        if (b[axis] == 0 || b[axis] == lattice.bricks[axis] - 1) return;
-      if (!open_[brick] && space_.slot_of_brick(brick) == FieldData::k_coarse) return;
+      if (lattice.is_border(brick) || sides_.slot[brick] == FieldData::k_coarse) return;
       std::array<bool, 729> in;
       for (std::int32_t z = 0; z < 9; ++z)
         for (std::int32_t y = 0; y < 9; ++y)
-          for (std::int32_t x = 0; x < 9; ++x) in[flat_index({x, y, z}, {9, 9, 9})] = inside(corner + Index3{x, y, z});
+          for (std::int32_t x = 0; x < 9; ++x)
+            in[flat_index({x, y, z}, {9, 9, 9})] = sides_.inside(corner + Index3{x, y, z});
       for (std::int32_t z = 0; z < 8; ++z)
         for (std::int32_t y = 0; y < 8; ++y)
           for (std::int32_t x = 0; x < 8; ++x)
@@ -101,12 +63,12 @@ class HoleCloser {
     for (const auto& edges : found) edges_.insert(edges_.end(), edges.begin(), edges.end());
   }
 
-  // Is there no triangle on the edge?
+  // Is there surely no triangle on the edge? Where there are wide holes, the closing goes on up to their rims.
   bool is_free(const Index3& p, std::size_t axis) const {
     Index3 q = p;
     ++q[axis];
     if (space_.distance(space_.place(p)) + space_.distance(space_.place(q)) > k_units_per_cell + 2) return true;
-    return std::fabs(winding(p) - winding(q)) < k_jump;
+    return sides_.leaks && std::fabs(winding(p) - winding(q)) < k_jump;
   }
 
   static bool before(const Index3& a, const Index3& b) { return std::tie(a.z, a.y, a.x) < std::tie(b.z, b.y, b.x); }
@@ -127,7 +89,7 @@ class HoleCloser {
     std::sort(cells_.begin(), cells_.end(), before);
     cells_.erase(std::unique(cells_.begin(), cells_.end()), cells_.end());
     mesh_.vertices.resize(cells_.size());
-    for_each_reported(cells_.size(), 64, progress_, k_stage_sides, 0.9, 1, [&](std::size_t i) {
+    for_each_reported(cells_.size(), 64, progress_, k_stage_sides, 0.8, 1, [&](std::size_t i) {
       std::array<double, 8> w;
       for (std::int32_t k = 0; k < 8; ++k)
         w[static_cast<std::size_t>(k)] = winding(cells_[i] + Index3{k & 1, k >> 1 & 1, k >> 2}) - 0.5;
@@ -142,7 +104,8 @@ class HoleCloser {
           sum += p;
           ++count;
         }
-      mesh_.vertices[i] = Vec3d(cells_[i]) + (count > 0 ? sum / count : Vec3d{0.5, 0.5, 0.5});
+      const Vec3d vertex = Vec3d(cells_[i]) + (count > 0 ? sum / count : Vec3d{0.5, 0.5, 0.5});
+      mesh_.vertices[i] = min(max(vertex, enclosure_.bounds().low), enclosure_.bounds().high);
     });
   }
 
@@ -159,9 +122,8 @@ class HoleCloser {
 
   const Space& space_;
   const Sides& sides_;
-  const WindingNumber& winding_;
+  const Enclosure& enclosure_;
   Progress& progress_;
-  std::vector<std::uint8_t> open_;  // of each brick
   std::vector<Edge> edges_;
   std::vector<Index3> cells_;
   TriangleMesh mesh_;
@@ -169,8 +131,8 @@ class HoleCloser {
 
 }  // namespace
 
-TriangleMesh close_holes(const Space& space, const Sides& sides, const WindingNumber& winding, Progress& progress) {
-  return HoleCloser(space, sides, winding, progress).run();
+TriangleMesh close_holes(const Space& space, const Sides& sides, const Enclosure& enclosure, Progress& progress) {
+  return HoleCloser(space, sides, enclosure, progress).run();
 }
 
 }  // namespace cotouch

@@ -42,12 +42,12 @@ Flood::Flood(const Space& space) : space_(&space), region_(space.connected()) {
   }
 }
 
-Space::Place Flood::place_near(const Vec3d& cell) const {
+Index3 Flood::point_near(const Vec3d& cell) const {
   const Index3 top = space_->lattice().bricks;
   const auto nearest = [](double x, std::int32_t bricks) {
     return static_cast<std::int32_t>(std::clamp(std::floor(x + 0.5), 0.0, static_cast<double>(bricks * 8)));
   };
-  return space_->place({nearest(cell.x, top.x), nearest(cell.y, top.y), nearest(cell.z, top.z)});
+  return {nearest(cell.x, top.x), nearest(cell.y, top.y), nearest(cell.z, top.z)};
 }
 
 std::vector<std::uint8_t> orient_outward(Soup& soup, const Flood& flood) {
@@ -94,48 +94,120 @@ std::vector<std::uint8_t> orient_outward(Soup& soup, const Flood& flood) {
   return undecided;
 }
 
-Sides find_sides(const Flood& flood, const WindingNumber& winding, Progress& progress) {
+bool Sides::inside(const Index3& p) const {
+  // The last layer of lattice points belongs to no brick of its own; border bricks are far, so any point of theirs will
+  // do.
+  const Index3 q{std::min(p.x, bricks.x * 8 - 1), std::min(p.y, bricks.y * 8 - 1), std::min(p.z, bricks.z * 8 - 1)};
+  const std::size_t brick = flat_index({q.x >> 3, q.y >> 3, q.z >> 3}, bricks);
+  if (slot[brick] == FieldData::k_coarse) return whole[brick] != 0;
+  return points[slot[brick]][flat_index({q.x & 7, q.y & 7, q.z & 7}, {8, 8, 8})];
+}
+
+Sides find_sides(const Flood& flood, const Enclosure& enclosure, Progress& progress) {
   const Space& space = flood.space();
+  const std::size_t bricks = space.lattice().brick_count();
   Sides sides;
-  sides.inside.resize(space.places());
-  const auto inside = [&](Place p) { return winding.at(Vec3d(space.point(p))) > 0.5; };
-  const auto for_each_near_place = [&](double from, double to, const auto& work) {
-    for_each_reported(space.near_bricks(), 16, progress, k_stage_sides, from, to, [&](std::size_t s) {
-      for (std::size_t i = 0; i < 512; ++i) work(static_cast<Place>(s * 512 + i));
-    });
-  };
+  sides.bricks = space.lattice().bricks;
+  sides.slot.resize(bricks);
+  for (std::size_t b = 0; b < bricks; ++b) sides.slot[b] = space.slot_of_brick(b);
+  sides.points.resize(space.near_bricks());
 
   // Close to the surface every point is asked.
-  for_each_near_place(0, 0.5, [&](Place p) {
-    if (space.distance(p) <= k_units_per_cell || flood.region(p) == Flood::k_wall) sides.inside[p] = inside(p);
+  const auto asked = [&](Place p) { return space.distance(p) <= k_units_per_cell || flood.region(p) == Flood::k_wall; };
+  for_each_reported(space.near_bricks(), 16, progress, k_stage_sides, 0, 0.9, [&](std::size_t s) {
+    for (std::size_t i = 0; i < 512; ++i)
+      if (const auto p = static_cast<Place>(s * 512 + i); asked(p))
+        sides.points[s][i] = enclosure.holds(Vec3d(space.point(p)));
   });
   // What they say about the regions they are connected to.
   std::vector<std::uint32_t> yes(flood.regions()), no(flood.regions());
   for (Place p = 0; p < space.near_bricks() * 512; ++p)
     if (space.distance(p) <= k_units_per_cell && flood.region(p) != Flood::k_wall)
-      ++(sides.inside[p] ? yes : no)[flood.region(p)];
+      ++(sides.points[p >> 9][p & 511] ? yes : no)[flood.region(p)];
   sides.leaks = yes[Flood::k_exterior] > k_few;
   sides.cavity.resize(flood.regions());
   for (Flood::Region r = 1; r < flood.regions(); ++r)
     sides.cavity[r] = flood.deepest(r) >= k_room_depth && no[r] > yes[r];
 
-  for_each_near_place(0.5, 0.9, [&](Place p) {
-    const Flood::Region r = flood.region(p);
-    if (r == Flood::k_wall) return;
-    const bool asked = space.distance(p) <= k_units_per_cell;
-    if (r == Flood::k_exterior && !sides.leaks)
-      sides.inside[p] = 0;
-    else if (r != Flood::k_exterior && flood.deepest(r) >= k_room_depth)
-      sides.inside[p] = 1;
-    else if (!asked)
-      sides.inside[p] = inside(p);
+  for_each_reported(space.near_bricks(), 16, progress, k_stage_sides, 0.9, 1, [&](std::size_t s) {
+    for (std::size_t i = 0; i < 512; ++i) {
+      const auto p = static_cast<Place>(s * 512 + i);
+      const Flood::Region r = flood.region(p);
+      if (r == Flood::k_wall) continue;
+      if (r == Flood::k_exterior) {
+        if (!sides.leaks) sides.points[s][i] = false;
+      } else if (flood.deepest(r) >= k_room_depth) {
+        sides.points[s][i] = true;
+      } else if (!asked(p)) {
+        sides.points[s][i] = enclosure.holds(Vec3d(space.point(p)));
+      }
+    }
   });
-  for_each_reported(space.lattice().brick_count(), 256, progress, k_stage_sides, 0.9, 1, [&](std::size_t brick) {
-    if (space.slot_of_brick(brick) != FieldData::k_coarse) return;
-    const Place p = space.place_of_far_brick(brick);
-    sides.inside[p] = flood.exterior(p) ? sides.leaks && inside(p) : 1;
-  });
+  sides.whole.resize(bricks);
+  for (std::size_t b = 0; b < bricks; ++b)
+    if (sides.slot[b] == FieldData::k_coarse) sides.whole[b] = !flood.exterior(space.place_of_far_brick(b));
   return sides;
+}
+
+void settle_leaks(Sides& sides, const Flood& flood, const Enclosure& enclosure, Progress& progress) {
+  const Space& space = flood.space();
+  const Lattice& lattice = space.lattice();
+  for_each_reported(space.near_bricks(), 16, progress, k_stage_sides, 0, 0.8, [&](std::size_t s) {
+    for (std::size_t i = 0; i < 512; ++i)
+      if (const auto p = static_cast<Place>(s * 512 + i); flood.exterior(p) && space.distance(p) > k_units_per_cell)
+        sides.points[s][i] = enclosure.holds(Vec3d(space.point(p)));
+  });
+  const auto is_free = [&](std::size_t brick) {
+    return sides.slot[brick] == FieldData::k_coarse && flood.exterior(space.place_of_far_brick(brick));
+  };
+  for_each_reported(lattice.brick_count(), 256, progress, k_stage_sides, 0.8, 0.9, [&](std::size_t brick) {
+    if (is_free(brick)) sides.whole[brick] = enclosure.holds(Vec3d(lattice.brick_corner(brick) + Index3{4, 4, 4}));
+  });
+
+  // Do all points just before and just behind the face of a brick towards +axis agree?
+  const auto agree = [&](const Index3& corner, std::size_t axis) {
+    for (std::int32_t i = 0; i < 8; ++i)
+      for (std::int32_t j = 0; j < 8; ++j) {
+        Index3 p = corner;
+        p[(axis + 1) % 3] += i;
+        p[(axis + 2) % 3] += j;
+        p[axis] += 7;
+        const bool before = sides.inside(p);
+        ++p[axis];
+        if (sides.inside(p) != before) return false;
+      }
+    return true;
+  };
+  const std::size_t stride[3] = {
+      1, static_cast<std::size_t>(lattice.bricks.x),
+      static_cast<std::size_t>(lattice.bricks.x) * static_cast<std::size_t>(lattice.bricks.y)};
+  std::vector<std::uint8_t> look(lattice.brick_count(), 1);  // at the faces of these bricks
+  for (bool opened = true; opened;) {
+    std::vector<std::uint8_t> open(lattice.brick_count());
+    for (std::size_t brick = 0; brick < look.size(); ++brick) {
+      const Index3 corner = lattice.brick_corner(brick);
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        if (corner[axis] / 8 + 1 == lattice.bricks[axis]) continue;
+        const std::size_t next = brick + stride[axis];
+        if (!(look[brick] || look[next]) || !(is_free(brick) || is_free(next)) || agree(corner, axis)) continue;
+        open[brick] = is_free(brick);
+        open[next] = is_free(next);
+      }
+    }
+    const std::size_t first = sides.points.size();
+    std::vector<std::size_t> bricks;
+    for (std::size_t brick = 0; brick < open.size(); ++brick)
+      if (open[brick]) bricks.push_back(brick);
+    sides.points.resize(first + bricks.size());
+    for_each_reported(bricks.size(), 16, progress, k_stage_sides, 0.9, 1, [&](std::size_t b) {
+      const Index3 corner = lattice.brick_corner(bricks[b]);
+      for (std::size_t i = 0; i < 512; ++i)
+        sides.points[first + b][i] = enclosure.holds(Vec3d(corner + unflatten(i, {8, 8, 8})));
+    });
+    for (std::size_t b = 0; b < bricks.size(); ++b) sides.slot[bricks[b]] = static_cast<std::uint32_t>(first + b);
+    opened = !bricks.empty();
+    look = std::move(open);
+  }
 }
 
 namespace {
@@ -145,8 +217,8 @@ enum class Kind : std::uint8_t { boundary, sheet, enclosed, mixed };
 // Sorts one triangle, halving its longest edge until the pieces are small, and keeps pieces of one kind together.
 class TriangleSorter {
  public:
-  TriangleSorter(const Flood& flood, const Sides& sides, const WindingNumber& winding, double piece)
-      : flood_(flood), sides_(sides), winding_(winding), piece_squared_(piece * piece) {}
+  TriangleSorter(const Flood& flood, const Sides& sides, const Enclosure& enclosure, double piece)
+      : flood_(flood), sides_(sides), enclosure_(enclosure), piece_squared_(piece * piece) {}
 
   struct Piece {
     std::array<Vec3d, 3> corners;
@@ -192,8 +264,10 @@ class TriangleSorter {
     // Free space on one side and a room the flood could not enter on the other: what most pieces of most meshes are,
     // told without asking for winding numbers. (A piece enclosed by less than the step is kept; that costs no hole.)
     if (!sides_.leaks) {
-      const Place ahead = flood_.place_near(p + normal * k_step), behind = flood_.place_near(p - normal * k_step);
-      if (flood_.exterior(ahead) && flood_.enclosed(behind) && sides_.inside[behind] != 0) return Kind::boundary;
+      const Index3 behind = flood_.point_near(p - normal * k_step);
+      if (flood_.exterior(flood_.place_near(p + normal * k_step)) && flood_.enclosed(flood_.space().place(behind)) &&
+          sides_.inside(behind))
+        return Kind::boundary;
     }
     const bool front = inside(p, normal), back = inside(p, -normal);
     return front != back ? Kind::boundary : front ? Kind::enclosed : Kind::sheet;
@@ -201,7 +275,7 @@ class TriangleSorter {
 
   // Just beside the triangle; or, in a room the flood could not enter, as far as the flood can tell.
   bool inside(const Vec3d& p, const Vec3d& normal) const {
-    if (winding_.at(p + normal * 1e-3) > 0.5) return true;
+    if (enclosure_.holds(p + normal * 1e-3)) return true;
     const Place beside = flood_.place_near(p + normal * k_step);
     const Flood::Region region = flood_.region(beside);
     return region != Flood::k_wall && sides_.cavity[region] != 0;
@@ -211,7 +285,7 @@ class TriangleSorter {
 
   const Flood& flood_;
   const Sides& sides_;
-  const WindingNumber& winding_;
+  const Enclosure& enclosure_;
   double piece_squared_;
 };
 
@@ -224,10 +298,10 @@ void add_triangle(TriangleMesh& mesh, const std::array<Vec3d, 3>& corners) {
 }
 
 Sorted sort_triangles(const Soup& soup, const std::vector<std::uint8_t>& sheet_patch, const Flood& flood,
-                      const Sides& sides, const WindingNumber& winding, Progress& progress) {
+                      const Sides& sides, const Enclosure& enclosure, Progress& progress) {
   // Pieces of four cells; of more where the lattice is so fine that this would be millions.
   const Index3 n = flood.space().lattice().bricks;
-  const TriangleSorter sorter(flood, sides, winding, std::max(4.0, std::max({n.x, n.y, n.z}) * 8 / 64.0));
+  const TriangleSorter sorter(flood, sides, enclosure, std::max(4.0, std::max({n.x, n.y, n.z}) * 8 / 64.0));
   const std::size_t count = soup.mesh.triangles.size();
   std::vector<Kind> kinds(count);
   std::vector<std::vector<TriangleSorter::Piece>> pieces(count);

@@ -11,6 +11,7 @@
 #include <cotouch/field/space.h>
 #include <cotouch/mesh/winding.h>
 
+#include <bitset>
 #include <cstdint>
 #include <vector>
 
@@ -32,8 +33,9 @@ class Flood {
   bool enclosed(Space::Place p) const { return region_[p] != k_exterior && region_[p] != k_wall; }
   // The largest distance from any triangle in a region, in units.
   std::uint16_t deepest(Region r) const { return deepest_[r]; }
-  // The place of the lattice point nearest to a position in cells.
-  Space::Place place_near(const Vec3d& cell) const;
+  // The lattice point nearest to a position in cells.
+  Index3 point_near(const Vec3d& cell) const;
+  Space::Place place_near(const Vec3d& cell) const { return space_->place(point_near(cell)); }
 
  private:
   const Space* space_;
@@ -45,14 +47,45 @@ class Flood {
 // free space on both of its sides (an open scan or a sheet), so that only its shape could decide.
 std::vector<std::uint8_t> orient_outward(Soup& soup, const Flood& flood);
 
-// Inside or outside for every place. In a far brick that a wide hole's closing passes through, the brick's centre
-// speaks for it.
+// How much the triangles enclose a point: their winding number, and nothing outside the box around them. Open layers
+// that face alike add up, so that the winding number alone would pass one half far beyond all of them; closings that
+// bulge end at the box.
+class Enclosure {
+ public:
+  Enclosure(const TriangleMesh& mesh, const Box3d& bounds) : winding_(mesh), bounds_(bounds) {}
+
+  const Box3d& bounds() const { return bounds_; }
+  double winding(const Vec3d& p) const {
+    return max(p, bounds_.low) == p && min(p, bounds_.high) == p ? winding_.at(p) : 0;
+  }
+  bool holds(const Vec3d& p) const { return winding(p) > 0.5; }
+
+ private:
+  WindingNumber winding_;
+  Box3d bounds_;
+};
+
+// Inside or outside for every lattice point. Bricks that the flood calls far hold one answer for all their points,
+// until they are opened because the closing of a wide hole passes through them.
 struct Sides {
-  std::vector<std::uint8_t> inside;  // of each place
+  using Points = std::bitset<512>;  // of a brick, x fastest
+
+  std::vector<std::uint32_t> slot;  // of each brick in `points`; FieldData::k_coarse where `whole` speaks for it
+  std::vector<std::uint8_t> whole;  // of each brick
+  std::vector<Points> points;
   std::vector<std::uint8_t> cavity;  // of each region: enclosed, though nothing winds around it
   bool leaks = false;                // outside is connected to inside: there are wide holes
+  Index3 bricks;
+
+  bool inside(const Index3& point) const;
 };
-Sides find_sides(const Flood& flood, const WindingNumber& winding, Progress& progress);
+
+// Where there are wide holes, this settles only what is near the surface or enclosed; `settle_leaks` does the rest.
+Sides find_sides(const Flood& flood, const Enclosure& enclosure, Progress& progress);
+
+// Settles free space that wide holes connect with the inside. Far bricks are opened until neighbours on both sides of
+// any face between two bricks are both known point by point, or agree.
+void settle_leaks(Sides& sides, const Flood& flood, const Enclosure& enclosure, Progress& progress);
 
 // The triangles by what they separate, cut into smaller ones where different parts of one differ.
 struct Sorted {
@@ -62,7 +95,7 @@ struct Sorted {
   bool whole = true;      // are all triangles boundary, and none was cut?
 };
 Sorted sort_triangles(const Soup& soup, const std::vector<std::uint8_t>& sheet_patch, const Flood& flood,
-                      const Sides& sides, const WindingNumber& winding, Progress& progress);
+                      const Sides& sides, const Enclosure& enclosure, Progress& progress);
 
 void add_triangle(TriangleMesh& mesh, const std::array<Vec3d, 3>& corners);
 

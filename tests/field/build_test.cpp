@@ -13,6 +13,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -233,6 +234,145 @@ TEST(BuildField, ClosesAWideHole) {
       (field.distance(Vec3f(Vec3d{0, 0, (low + high) / 2})) < 0 ? low : high) = (low + high) / 2;
     EXPECT_NEAR(low, rim, 1.5 * h);
   }
+}
+
+// The lower half of a sphere, open at the top, its rim within half an edge (0.07) of the plane z = 0.
+TriangleMesh make_bowl(double radius) {
+  TriangleMesh mesh = make_sphere(radius, 3);
+  std::erase_if(mesh.triangles, [&](const Triangle& t) {
+    return mesh.vertices[t[0]].z + mesh.vertices[t[1]].z + mesh.vertices[t[2]].z > 1e-9;
+  });
+  return mesh;
+}
+
+TriangleMesh make_random_soup(int triangles, std::uint64_t seed) {
+  Random random(seed);
+  TriangleMesh mesh;
+  for (int i = 0; i < triangles; ++i) {
+    const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+    for (int k = 0; k < 3; ++k)
+      mesh.vertices.push_back({random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)});
+    mesh.triangles.push_back({first, first + 1, first + 2});
+  }
+  return mesh;
+}
+
+// A distance never changes faster than one moves, and a sign that changed away from any surface would. Looks at
+// neighbouring samples within the fine bricks; those on their faces may be coarse ones.
+void expect_signs_change_only_at_a_surface(const Field& field) {
+  constexpr std::array<std::size_t, 3> step{1, 9, 81};
+  const double cell = static_cast<double>(field.spacing() / field.data().quantum);
+  std::size_t changes = 0;
+  for (const std::uint32_t slot : field.data().brick_index) {
+    if (slot == FieldData::k_coarse) continue;
+    const auto samples = field.data().samples.subspan(std::size_t{slot} * 729, 729);
+    for (std::int32_t z = 1; z < 8; ++z)
+      for (std::int32_t y = 1; y < 8; ++y)
+        for (std::int32_t x = 1; x < 8; ++x)
+          for (std::size_t axis = 0; axis < 3; ++axis) {
+            const Index3 at{x, y, z};
+            if (at[axis] == 7) continue;
+            const std::size_t i = flat_index(at, {9, 9, 9});
+            const int here = samples[i], there = samples[i + step[axis]];
+            changes += (here < 0) != (there < 0);
+            ASSERT_LE(std::abs(here - there), cell + 2);
+          }
+  }
+  EXPECT_GT(changes, 100U);
+}
+
+// Wherever a triangle of the input is, there is the solid or its surface, and outside nothing is farther away than the
+// nearest triangle. What is enclosed is dropped in pieces of four cells, so a few points may miss up to a piece.
+void expect_all_of_it_is_felt(const Field& field, const TriangleMesh& mesh) {
+  const double h = static_cast<double>(field.spacing());
+  const Box3d bounds = mesh.bounds();
+  const ClosestTriangle closest(mesh);
+  Random random(12);
+  constexpr int k_points = 20000;
+  int missed = 0;
+  for (int i = 0; i < k_points; ++i) {
+    const auto [a, b, c] = mesh.corners(random.below(mesh.triangles.size()));
+    const double u = std::sqrt(random.uniform()), v = random.uniform();
+    const Vec3d on = a * (1 - u) + (b * (1 - v) + c * v) * u;
+    const Vec3d p = i % 2 == 0 ? on : on + random.direction() * random.uniform(0, 4 * h);
+    const double value = static_cast<double>(field.distance(Vec3f(p)));
+    const double too_far = value - std::sqrt(closest.closest(p).distance_squared);
+    missed += too_far > 0.8661 * h;
+    ASSERT_LE(too_far, 4.8661 * h);
+    // More than the thickness of a sheet away from the box around everything there is nothing.
+    if (norm(max(max(bounds.low - p, p - bounds.high), Vec3d{})) > 1.8661 * h) {
+      ASSERT_GT(value, 0) << p.x << ' ' << p.y << ' ' << p.z;
+    }
+  }
+  EXPECT_LT(missed, k_points / 200);
+}
+
+// Open layers that face alike wind around points far out of them: with two the winding number is one in the opening,
+// with three one and a half. The closing must stay within the rims' plane, which is where the box around them ends.
+TEST(BuildField, TakesOpenBowlsWithinEachOther) {
+  for (const int count : {2, 3}) {
+    TriangleMesh mesh;
+    for (int i = 0; i < count; ++i) append(mesh, make_bowl(1 - 0.15 * i));
+    const Field field = build(mesh, 64);
+    const double h = static_cast<double>(field.spacing());
+    const TriangleMesh outer = make_bowl(1);
+    const double smallest = 1 - 0.15 * (count - 1);
+    Random random(13);
+    for (int i = 0; i < 20000; ++i) {
+      const Vec3d p = random.direction() * random.uniform(0, 1.4);
+      const double value = static_cast<double>(field.distance(Vec3f(p)));
+      const double blur = 0.07 + h;  // of the jagged rims
+      if (std::max(norm(p) - 1, p.z) > blur) {
+        ASSERT_GT(value, 0) << p.x << ' ' << p.y << ' ' << p.z;
+      }
+      if (std::max(norm(p) - smallest, p.z) < -blur) {
+        ASSERT_LT(value, 0) << p.x << ' ' << p.y << ' ' << p.z;
+      }
+      // Below, away from the rim, the outer bowl alone is the surface.
+      if (p.z < -0.3 && std::fabs(norm(p) - 1) < 2 * h) {
+        ASSERT_NEAR(std::fabs(value), brute_force(outer, p), 0.8661 * h);
+      }
+    }
+    expect_signs_change_only_at_a_surface(field);
+    expect_all_of_it_is_felt(field, mesh);
+  }
+}
+
+TEST(BuildField, TakesRandomTriangles) {
+  const TriangleMesh mesh = make_random_soup(200, 1);
+  const Field field = build(mesh, 48);
+  expect_signs_change_only_at_a_surface(field);
+  expect_all_of_it_is_felt(field, mesh);
+}
+
+TEST(BuildField, TakesOpenSheetsThatCross) {
+  TriangleMesh mesh = make_bowl(1);
+  TriangleMesh other = make_bowl(1);
+  move(other, {0.5, 0.2, -0.1});
+  append(mesh, other);
+  // A stack of squares that all face the same way, through both.
+  for (int i = 0; i < 4; ++i) {
+    const double z = -0.2 * i;
+    const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+    for (const Vec3d& v : {Vec3d{-1, -1, z}, Vec3d{1, -1, z}, Vec3d{1, 1, z}, Vec3d{-1, 1, z}})
+      mesh.vertices.push_back(v);
+    mesh.triangles.push_back({first, first + 1, first + 2});
+    mesh.triangles.push_back({first, first + 2, first + 3});
+  }
+  const Field field = build(mesh, 64);
+  expect_signs_change_only_at_a_surface(field);
+  expect_all_of_it_is_felt(field, mesh);
+  EXPECT_LT(field.distance({0.2F, 0.1F, -0.5F}), 0);  // within both bowls
+}
+
+// Three in ten triangles missing: holes of one or two cells, some of which the flood enters and some not.
+TEST(BuildField, ClosesManySmallHoles) {
+  TriangleMesh mesh = make_torus(0.7, 0.25, 320, 160);
+  Random random(5);
+  std::erase_if(mesh.triangles, [&](const Triangle&) { return random.uniform() < 0.3; });
+  const Field field = build(mesh, 96);
+  expect_signs_change_only_at_a_surface(field);
+  expect_all_of_it_is_felt(field, mesh);
 }
 
 TEST(BuildField, ThickensOpenSheets) {
