@@ -22,7 +22,7 @@ export class GamepadHand {
 
   step(seconds: number): void {
     const pad = firstPad();
-    if (!pad) return;
+    if (!pad) return this.hand.letGo('gamepad'); // it may have been unplugged with its stick pushed
     const axis = (i: number) => stick(pad.axes[i] ?? 0);
     const button = (i: number) => pad.buttons[i]?.value ?? 0;
     const move = [axis(0), -axis(1), stick(button(7)) - stick(button(6))] as const;

@@ -36,7 +36,7 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
       ['W A S D or arrows', 'up, left, down, right'],
       ['Q / E', 'nearer / away'],
       ['Shift with these', 'turns'],
-      ['Esc', 'lets go'],
+      ['Esc, half a minute at rest', 'lets go'],
       ['R', 'puts the part back'],
       ['Space', 'record; in a replay, pause'],
       ['G, P, ?', 'scenes, read-outs, this help'],

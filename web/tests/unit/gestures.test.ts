@@ -237,6 +237,20 @@ describe('Keys', () => {
     expect(page.hand.grip).toBe('free');
   });
 
+  it('that are still down when the hand was refused or dropped do not take it again', () => {
+    for (const goes of [() => page.hand.answered(0, 'refused', ''), () => page.hand.drop()]) {
+      key('keydown', 'KeyD');
+      keyboard.step(0.1);
+      goes();
+      for (let i = 0; i < 5; ++i) keyboard.step(0.1);
+      expect(page.hand.grip).toBe('free');
+      key('keyup', 'KeyD');
+    }
+    key('keydown', 'KeyD');
+    keyboard.step(0.1);
+    expect(page.hand.grip).toBe('asking');
+  });
+
   it('stop when the window loses them, and leave shortcuts to the browser', () => {
     key('keydown', 'KeyD');
     window.dispatchEvent(new Event('blur'));
@@ -266,6 +280,13 @@ describe('A gamepad', () => {
     gamepad = new GamepadHand(page.view, page.hand, () => {});
   });
 
+  const dropAtRest = () => {
+    pad.axes.fill(0);
+    pad.buttons.forEach((button) => (button.value = 0));
+    gamepad.step(0);
+    page.hand.drop();
+  };
+
   it('at rest holds nothing', () => {
     pad.axes = [0.05, -0.1, 0.1, 0];
     gamepad.step(1);
@@ -280,12 +301,10 @@ describe('A gamepad', () => {
       [() => (pad.buttons[6]!.value = 1), 0, -0.25, 0],
     ];
     for (const [press, x, y, z] of moves) {
-      pad.axes.fill(0);
-      pad.buttons.forEach((button) => (button.value = 0));
       press();
       gamepad.step(1);
       near(page.hand.target!.position, x, y, z);
-      page.hand.drop();
+      dropAtRest();
     }
   });
 
@@ -293,12 +312,11 @@ describe('A gamepad', () => {
     pad.axes[2] = 1;
     gamepad.step(0.25);
     near(carried(page.hand, 0, -1, 0), Math.sin(0.3), -Math.cos(0.3), 0);
-    page.hand.drop();
-    pad.axes = [0, 0, 0, 1]; // down: the near side goes down
+    dropAtRest();
+    pad.axes[3] = 1; // down: the near side goes down
     gamepad.step(0.25);
     near(carried(page.hand, 0, -1, 0), 0, -Math.cos(0.3), -Math.sin(0.3));
-    page.hand.drop();
-    pad.axes.fill(0);
+    dropAtRest();
     pad.buttons[5]!.value = 1;
     gamepad.step(0.25);
     near(carried(page.hand, 0, 0, 1), Math.sin(0.3), 0, Math.cos(0.3));
@@ -313,6 +331,29 @@ describe('A gamepad', () => {
     pad.buttons[0]!.value = 1;
     gamepad.step(0.1);
     expect(page.hand.grip).toBe('free');
+  });
+
+  it('lets go with the button also while a stick is pushed, until that has come to rest', () => {
+    pad.axes[0] = 1;
+    gamepad.step(0.1);
+    pad.buttons[0]!.value = 1;
+    gamepad.step(0.1);
+    pad.buttons[0]!.value = 0;
+    gamepad.step(0.1);
+    expect(page.hand.grip).toBe('free');
+    pad.axes[0] = 0;
+    gamepad.step(0.1);
+    pad.axes[0] = 1;
+    gamepad.step(0.1);
+    expect(page.hand.grip).toBe('asking');
+  });
+
+  it('unplugged with its stick pushed is at rest', () => {
+    pad.axes[0] = 1;
+    gamepad.step(0.1);
+    pad.connected = false;
+    gamepad.step(0.1);
+    expect(page.hand.isMovedBy('gamepad')).toBe(false);
   });
 
   it('rumbles in proportion to the force, only where that is wanted', () => {

@@ -83,6 +83,47 @@ describe('The hand', () => {
     expect(log).toEqual(['take 0', 'release 0']);
   });
 
+  it('lets go after half a minute at rest, so that one tap on a key does not lock out everyone else', () => {
+    const hand = makeHand();
+    hand.grab('keyboard');
+    hand.tick(0);
+    hand.letGo('keyboard'); // a tap shorter than the server's answer
+    hand.answered(0, 'granted', '');
+    for (let now = 0; now <= 29_000; now += 500) hand.tick(now);
+    expect(hand.grip).toBe('held');
+    hand.grab('keyboard');
+    for (let now = 29_500; now <= 100_000; now += 500) hand.tick(now);
+    expect(hand.grip).toBe('held');
+    hand.letGo('keyboard');
+    for (let now = 100_500; now <= 131_000; now += 500) hand.tick(now);
+    expect(hand.grip).toBe('free');
+    expect(log).toEqual(['take 0', 'release 0']);
+  });
+
+  it('is not asked for again by the same key or stick before that came to rest', () => {
+    const hand = makeHand();
+    hand.grab('keyboard');
+    hand.answered(0, 'refused', 'Ann holds it.');
+    for (let i = 0; i < 10; ++i) expect(hand.grab('keyboard')).toBe(false);
+    expect(log).toEqual(['take 0', 'refused: Ann holds it.']);
+    expect(hand.grab('pointer')).toBe(true);
+    hand.drop();
+    hand.letGo('keyboard');
+    expect(hand.grab('keyboard')).toBe(true);
+    expect(log.slice(2)).toEqual(['take 0', 'release 0', 'take 0']);
+  });
+
+  it('gives back what is granted after it gave up', () => {
+    const hand = makeHand();
+    hand.grab('pointer');
+    hand.letGo('pointer');
+    hand.grab('pointer');
+    hand.answered(0, 'refused', 'Ann holds it.'); // the answer to the first
+    hand.answered(0, 'granted', '');
+    expect(hand.grip).toBe('free');
+    expect(log).toEqual(['take 0', 'release 0', 'take 0', 'refused: Ann holds it.', 'release 0']);
+  });
+
   it('says why it was refused', () => {
     const hand = makeHand();
     hand.grab('pointer');
