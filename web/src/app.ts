@@ -6,7 +6,8 @@ import { byId } from './dom';
 import { Feed, type Link, type Socket } from './feed';
 import { GamepadHand } from './hands/gamepad';
 import { Hand } from './hands/hand';
-import { isTyping, KeyboardHand } from './hands/keyboard';
+import { KeyboardHand } from './hands/keyboard';
+import { isForPage } from './hands/keys';
 import { fromWire, toWire, withinReach, type HandPose } from './hands/motion';
 import { PointerHand, type PointerView } from './hands/pointer';
 import type { Command, Message, RecordingEntry } from './messages';
@@ -296,6 +297,12 @@ export class App {
     this.layout.sceneChosen();
   }
 
+  // A hand that went on holding would pull the part back to where it was.
+  private reset(): void {
+    this.hand.drop();
+    this.command({ type: 'reset' });
+  }
+
   private sendView(): void {
     const { near, traversed, rumble, fps } = this.settings.choices;
     this.world.setNear(near);
@@ -405,7 +412,7 @@ export class App {
     soundButton.addEventListener('click', () => soundButton.setAttribute('aria-pressed', String(this.sound.toggle())));
     byId('theme').addEventListener('click', () => this.theme.toggle());
     byId('help-open').addEventListener('click', () => help.toggle());
-    byId('reset').addEventListener('click', () => this.command({ type: 'reset' }));
+    byId('reset').addEventListener('click', () => this.reset());
     byId('record').addEventListener('click', () => this.toggleRecording());
     const lookAtAll = () => this.world.info && this.stage.lookAt(this.world.info.bounds);
     byId('stage').addEventListener('dblclick', (event) => {
@@ -413,18 +420,17 @@ export class App {
     });
     const keys: Record<string, () => void> = {
       KeyF: lookAtAll,
-      KeyR: () => this.command({ type: 'reset' }),
+      KeyR: () => this.reset(),
       KeyG: () => this.layout.toggleGallery(),
       KeyP: () => this.layout.toggleSide(),
       Space: () => (this.player ? this.replayBar.toggle() : this.toggleRecording()),
       Escape: () => this.replayBar.exit(),
     };
     window.addEventListener('keydown', (event) => {
-      if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-      if (event.key === '?') return help.toggle();
-      // A focused button takes the space bar for itself; an open dialog takes everything.
-      if (event.code === 'Space' && event.target instanceof HTMLButtonElement) return;
-      if (document.querySelector('dialog[open]')) return;
+      if (event.repeat) return;
+      // An open dialog takes everything but the key that opened it.
+      if (event.key === '?' && (help.isOpen || isForPage(event))) return help.toggle();
+      if (!isForPage(event)) return;
       const action = keys[event.code];
       if (!action) return;
       event.preventDefault();

@@ -4,6 +4,7 @@
 //   with Shift          turn instead of move         Escape  let go
 import type { Vector3 } from 'three';
 import type { Hand } from './hand';
+import { isForPage } from './keys';
 import { shiftBy, turnBy, type HandPose, type ViewBasis } from './motion';
 
 export interface KeyView {
@@ -64,7 +65,7 @@ export class KeyboardHand {
 
   private keyDown(event: KeyboardEvent): void {
     this.shift = event.shiftKey;
-    if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!isForPage(event)) return;
     if (event.code === 'Escape') this.hand.drop();
     if (!(event.code in kAxes)) return;
     event.preventDefault();
@@ -81,9 +82,4 @@ export class KeyboardHand {
     this.down.clear();
     this.hand.letGo('keyboard');
   }
-}
-
-// Keys belong to a field that is being edited, and to a slider's own arrows.
-export function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
 }

@@ -86,6 +86,10 @@ export class Help {
     });
   }
 
+  get isOpen(): boolean {
+    return this.dialog.open;
+  }
+
   toggle(): void {
     if (this.dialog.open) this.dialog.close();
     else this.dialog.showModal();

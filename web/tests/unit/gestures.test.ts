@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { GamepadHand } from '../../src/hands/gamepad';
 import { Hand } from '../../src/hands/hand';
 import { KeyboardHand } from '../../src/hands/keyboard';
+import { isTakenBy } from '../../src/hands/keys';
 import { basisOf, transformPoint, type HandPose } from '../../src/hands/motion';
 import { PointerHand } from '../../src/hands/pointer';
 
@@ -183,12 +184,14 @@ describe('Mouse and fingers', () => {
 describe('Keys', () => {
   let page: ReturnType<typeof setUp>;
   let keyboard: KeyboardHand;
+  let dialogOpen: boolean;
   const key = (type: 'keydown' | 'keyup', code: string, more: object = {}) =>
     window.dispatchEvent(event(type, { code, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...more }));
 
   beforeEach(() => {
+    dialogOpen = false;
     vi.stubGlobal('window', new EventTarget());
-    vi.stubGlobal('HTMLElement', class {});
+    vi.stubGlobal('document', { querySelector: () => (dialogOpen ? {} : null) });
     page = setUp();
     keyboard = new KeyboardHand(page.view, page.hand);
   });
@@ -235,6 +238,37 @@ describe('Keys', () => {
     expect(page.hand.grip).not.toBe('free');
     key('keydown', 'Escape');
     expect(page.hand.grip).toBe('free');
+  });
+
+  it('belong to an open dialog: it scrolls and closes, and the part stays in the hand', () => {
+    key('keydown', 'KeyD');
+    keyboard.step(0.1);
+    key('keyup', 'KeyD');
+    const held = page.hand.target!.position.clone();
+    dialogOpen = true;
+    const arrow = event('keydown', { code: 'ArrowDown', shiftKey: false });
+    window.dispatchEvent(arrow);
+    keyboard.step(1);
+    expect(arrow.defaultPrevented).toBe(false);
+    near(page.hand.target!.position, held.x, held.y, held.z);
+    key('keydown', 'Escape');
+    expect(page.hand.grip).not.toBe('free');
+  });
+
+  it('belong to a field, and of other controls only those that they answer to', () => {
+    const taken = (tagName: string, type: string) =>
+      ['KeyW', 'Space', 'Escape', 'ArrowUp', 'Home', 'Enter'].filter((code) =>
+        isTakenBy({ tagName, type } as unknown as EventTarget, code),
+      );
+    const all = ['KeyW', 'Space', 'Escape', 'ArrowUp', 'Home', 'Enter'];
+    expect(taken('INPUT', 'text')).toEqual(all);
+    expect(taken('SELECT', 'select-one')).toEqual(all);
+    expect(taken('TEXTAREA', 'textarea')).toEqual(all);
+    expect(taken('INPUT', 'range')).toEqual(['ArrowUp', 'Home']);
+    expect(taken('INPUT', 'checkbox')).toEqual(['Space', 'Enter']);
+    expect(taken('INPUT', 'radio')).toEqual(['Space', 'ArrowUp']);
+    expect(taken('BUTTON', 'button')).toEqual(['Space', 'Enter']);
+    expect(taken('CANVAS', '')).toEqual([]);
   });
 
   it('that are still down when the hand was refused or dropped do not take it again', () => {
