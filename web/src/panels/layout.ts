@@ -26,13 +26,13 @@ export class Layout {
 
   constructor(
     private readonly stage: Stage,
-    private readonly turning: (on: boolean) => void,
+    turning: (on: boolean) => void,
   ) {
     makeTabs(byId('side').querySelector<HTMLElement>('[role=tablist]')!);
     byId('gallery-toggle').addEventListener('click', () => this.toggleGallery());
     byId('side-toggle').addEventListener('click', () => this.toggleSide());
-    byId('mode-move').addEventListener('click', () => this.setTurning(false));
-    byId('mode-turn').addEventListener('click', () => this.setTurning(true));
+    const turn = byId<HTMLInputElement>('mode-turn');
+    byId('mode').addEventListener('change', () => turning(turn.checked));
     window.addEventListener('resize', () => this.arrange());
     window.addEventListener('pointerdown', () => (document.body.dataset.input = 'pointer'), { capture: true });
     window.addEventListener('keydown', (event) => {
@@ -111,12 +111,6 @@ export class Layout {
     chip.dataset.link = this.linkState;
     const others = this.linkState === 'open' && this.viewerCount > 1 ? ` · ${this.viewerCount} viewers` : '';
     chip.textContent = kLinkText[this.linkState] + others;
-  }
-
-  private setTurning(on: boolean): void {
-    byId('mode-move').setAttribute('aria-checked', String(!on));
-    byId('mode-turn').setAttribute('aria-checked', String(on));
-    this.turning(on);
   }
 
   private arrange(): void {
