@@ -112,6 +112,8 @@ export type Command = { id?: number } & (
 
 type Json = Record<string, unknown>;
 
+const kNeutralColor = '#a9b1b9'; // of a part whose colour makes no sense
+
 export function parseMessage(text: string): Decoded<Message> {
   const json = parseObject(text);
   if (!json) return { ok: false, error: 'a text message is not a JSON object' };
@@ -199,7 +201,7 @@ function partOf(part: Json): PartInfo {
     id: number(part.id),
     name: string(part.name, 'part'),
     role: part.role === 'moving' ? 'moving' : 'static',
-    color: /^#[0-9a-f]{6}$/i.test(color) ? color : '',
+    color: /^#[0-9a-f]{6}$/i.test(color) ? color : kNeutralColor,
     pose: poseOf(part.pose),
     bounds: boundsOf(part.bounds),
     vertices: number(part.vertices),

@@ -2,7 +2,6 @@
 import { button, element } from '../dom';
 import * as format from '../format';
 import type { PartInfo, Scene } from '../messages';
-import { partColor } from '../view/parts';
 
 export interface PartActions {
   add(files: File[]): void;
@@ -59,7 +58,7 @@ export class PartsPanel {
   }
 
   set(scene: Scene): void {
-    const items = scene.parts.map((part) => this.item(part, partColor(part)));
+    const items = scene.parts.map((part) => this.item(part));
     const empty = element('li', { className: 'note' }, 'An empty scene: drop a part on it.');
     this.list.replaceChildren(...(items.length > 0 ? items : [empty]));
     // A name that the user has typed stays.
@@ -69,7 +68,7 @@ export class PartsPanel {
     }
   }
 
-  private item(part: PartInfo, color: string): HTMLLIElement {
+  private item(part: PartInfo): HTMLLIElement {
     const facts = [`${format.count(part.triangles)} triangles${part.decimated ? ' (simplified)' : ''}`];
     if (part.shellPoints > 0) facts.push(`${format.count(part.shellPoints)} points in ${part.levels} levels`);
     if (part.fieldCell > 0) facts.push(`field of ${format.length(part.fieldCell)} cells`);
@@ -79,7 +78,7 @@ export class PartsPanel {
       element('strong', {}, part.name, element('em', {}, part.role)),
       element('small', {}, facts.join(' · ')),
     );
-    item.style.setProperty('--part', color);
+    item.style.setProperty('--part', part.color);
     if (part.removable) {
       const other = part.role === 'moving' ? 'static' : 'moving';
       item.append(

@@ -8,11 +8,6 @@ import type { MeshData, NearFrame, Pose } from '../protocol';
 import { drawnMesh, type DrawnMesh } from './geometry';
 import { partMaterial } from './material';
 
-// The palette is the server's, so that its thumbnails look like the page; this is for servers that send no colours.
-export function partColor(part: PartInfo): string {
-  return part.color || (part.role === 'moving' ? '#6f9fd8' : '#b4bec8');
-}
-
 export class PartView {
   readonly group = new Group();
   readonly mesh: Mesh;
@@ -26,8 +21,8 @@ export class PartView {
   constructor(
     readonly info: PartInfo,
     data: MeshData,
-    color: Color,
   ) {
+    const color = new Color(info.color);
     this.drawn = drawnMesh(data);
     const geometry = this.drawn.geometry;
     this.near = new BufferAttribute(new Uint8Array(geometry.getAttribute('position').count).fill(255), 1, true);

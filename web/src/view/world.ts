@@ -1,10 +1,10 @@
 // A scene as drawn: its parts, and for the frame shown now the spring, the arrows and the dots.
-import { Color, Vector3, type Object3D } from 'three';
+import { Vector3, type Object3D } from 'three';
 import type { PartInfo, Scene } from '../messages';
 import { fromWire, transformPoint, type HandPose } from '../hands/motion';
 import type { HandState, MeshData, NearFrame, StateFrame } from '../protocol';
 import { ForceArrow, Spring, TorqueArrow } from './forces';
-import { partColor, PartView } from './parts';
+import { PartView } from './parts';
 import { Dots } from './points';
 import type { Stage } from './stage';
 
@@ -56,7 +56,7 @@ export class WorldView {
   }
 
   addPart(info: PartInfo, mesh: MeshData): void {
-    const part = new PartView(info, mesh, new Color(partColor(info)));
+    const part = new PartView(info, mesh);
     this.parts.set(info.id, part);
     this.stage.scene.add(part.group);
     this.redraw();

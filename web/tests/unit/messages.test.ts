@@ -58,13 +58,14 @@ describe('A scene', () => {
     expect(scene.value.hands[0]).toMatchObject({ hand: 0, maxForce: 8 });
   });
 
-  it('takes a colour only as #rrggbb', () => {
+  it('takes a colour only as #rrggbb, and a plain grey otherwise', () => {
     const colorOf = (color: string) => {
       const scene = parseScene({ parts: [{ id: 1, color }] });
       return scene.ok && scene.value.parts[0]?.color;
     };
     expect(colorOf('#a0B1c2')).toBe('#a0B1c2');
-    expect(colorOf('red; background: url(x)')).toBe('');
+    expect(colorOf('red; background: url(x)')).toBe('#a9b1b9');
+    expect(colorOf('')).toBe('#a9b1b9');
   });
 
   it('that is not an object is refused', () => {
