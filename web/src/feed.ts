@@ -47,6 +47,9 @@ export interface FeedSettings {
 }
 
 const kOpen = 1; // WebSocket.OPEN
+const kUnreachable = 1006; // what a browser says when a connection broke without a goodbye
+const kWatchEvery = 1000; // milliseconds
+const kSilentWatches = 10; // in a row, with nothing heard between them
 const kMaxBuffered = 64 * 1024; // an input that would queue behind this much is stale before it leaves
 
 export class Feed {
@@ -60,8 +63,11 @@ export class Feed {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private closed = false;
   private inputSequence = 0;
+  private silentWatches = 0;
 
-  constructor(private readonly settings: FeedSettings) {}
+  constructor(private readonly settings: FeedSettings) {
+    setInterval(() => this.watch(), kWatchEvery);
+  }
 
   connect(): void {
     clearTimeout(this.timer);
@@ -98,7 +104,19 @@ export class Feed {
     return this.inputSequence;
   }
 
+  // Frames always flow while the link is open, so a server that says nothing is out of reach, though TCP may take minutes
+  // to notice (sleep, another Wi-Fi). Watches are counted and no clock is read: a page that the browser froze or slowed
+  // down has not listened, which says nothing about the server.
+  private watch(): void {
+    if (this.link !== 'open' || ++this.silentWatches < kSilentWatches || !this.socket) return;
+    const dead = this.socket;
+    dead.onmessage = dead.onclose = null; // its own close event would come once the network is back
+    dead.close();
+    this.lost(kUnreachable, '');
+  }
+
   private receive(data: unknown): void {
+    this.silentWatches = 0;
     if (typeof data === 'string') {
       const message = parseMessage(data);
       if (!message.ok) {

@@ -170,6 +170,43 @@ describe('The feed', () => {
     );
   });
 
+  it('reconnects when nothing was heard for ten seconds, though nobody closed', () => {
+    const feed = makeFeed();
+    feed.connect();
+    sockets[0]!.hello();
+    // A network that is gone does not answer to a goodbye either.
+    sockets[0]!.close = vi.fn();
+    for (let i = 0; i < 30; ++i) {
+      sockets[0]!.receive(stateFrame(i));
+      vi.advanceTimersByTime(1000);
+    }
+    expect(feed.link).toBe('open');
+    vi.advanceTimersByTime(8_000);
+    expect(feed.link).toBe('open');
+    vi.advanceTimersByTime(2_500);
+    expect(sockets[0]!.close).toHaveBeenCalled();
+    expect(sockets.length).toBe(2);
+    expect(links.slice(-2)).toEqual(['waiting', 'connecting']);
+    sockets[0]!.receive(stateFrame(99));
+    expect(feed.latest).toBeNull();
+  });
+
+  it('does not take a page that was frozen for a server that is gone', () => {
+    const feed = makeFeed();
+    feed.connect();
+    sockets[0]!.hello();
+    vi.setSystemTime(Date.now() + 3_600_000); // asleep: the clock went on, timers did not
+    vi.advanceTimersByTime(2_000);
+    expect(feed.link).toBe('open');
+  });
+
+  it('waits longer for a server that has not answered yet', () => {
+    const feed = makeFeed();
+    feed.connect();
+    vi.advanceTimersByTime(60_000);
+    expect(sockets.length).toBe(1);
+  });
+
   it('does not keep commands for later', () => {
     const feed = makeFeed();
     feed.connect();
