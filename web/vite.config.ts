@@ -1,12 +1,15 @@
 import { defineConfig } from 'vitest/config';
 
 // The server that the page talks to while developing with `npm run dev`; the built page talks to whoever serves it.
-const server = process.env.COTOUCH_SERVER ?? 'http://127.0.0.1:8765';
+const server = process.env.COTOUCH_SERVER ?? 'http://127.0.0.1:7117';
+
+// The server answers only to its own name and to pages of its own (403 otherwise), so Host and Origin become the server's.
+const proxy = { target: server, changeOrigin: true, headers: { Origin: server } };
 
 export default defineConfig({
   base: './',
   build: { target: 'es2021', chunkSizeWarningLimit: 900, reportCompressedSize: false },
-  server: { proxy: { '/api': server, '/feed': { target: server, ws: true } } },
+  server: { proxy: { '/api': proxy, '/feed': { ...proxy, ws: true } } },
   // A slow machine is no reason to fail.
   test: { include: ['tests/unit/**/*.test.ts'], testTimeout: 120_000 },
 });

@@ -1,6 +1,6 @@
 // Makes the gallery's pictures: opens every built-in scene of a running server and saves the page's thumbnail of it.
 //
-//   npm run thumbnails -- 'http://127.0.0.1:8765/?token=…'
+//   npm run thumbnails -- 'http://127.0.0.1:7117/?token=…'
 //
 // Writes src/thumbnails/<scene>.png, to be committed; run it again when scenes change.
 import { execFileSync } from 'node:child_process';

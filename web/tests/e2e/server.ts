@@ -1,5 +1,5 @@
 // The server under test, which prints the page's address. COTOUCH_SERVE is another command that starts one, with {port}
-// where the port goes. Run `./dev build` before.
+// where the port goes. `./dev demo` builds both.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
