@@ -61,13 +61,21 @@ export class Api {
     return { file: json.file ?? name, play: json.play ?? '' };
   }
 
-  // XMLHttpRequest and not fetch: only it tells how much of a body has gone out.
-  upload(file: File, unit: string, progress: (fraction: number) => void): Promise<number> {
+  // The number of the server's job, or null when `signal` broke it off. XMLHttpRequest and not fetch: only it tells how much
+  // of a body has gone out.
+  upload(
+    file: File,
+    unit: string,
+    progress: (fraction: number) => void,
+    signal: AbortSignal,
+  ): Promise<number | null> {
     return new Promise((resolve, reject) => {
       const query = `name=${encodeURIComponent(file.name)}&unit=${encodeURIComponent(unit)}&role=auto`;
       const request = new XMLHttpRequest();
       request.open('POST', this.address(`/api/upload?${query}`));
       request.upload.onprogress = (event) => progress(event.lengthComputable ? event.loaded / event.total : 0);
+      signal.addEventListener('abort', () => request.abort());
+      request.onabort = () => resolve(null);
       request.onerror = () => reject(new Error(`The server broke off the upload of ${file.name}.`));
       request.onload = () => {
         const json = parse(request.responseText);

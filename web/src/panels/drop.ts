@@ -66,10 +66,11 @@ export class Jobs {
   ) {}
 
   async upload(file: File, unit: string): Promise<void> {
-    const row = this.row(file.name, () => {});
+    const sending = new AbortController();
+    const row = this.row(file.name, () => sending.abort());
     row.stage.textContent = 'sending';
     try {
-      await this.api.upload(file, unit, (fraction) => (row.bar.value = fraction));
+      await this.api.upload(file, unit, (fraction) => (row.bar.value = fraction), sending.signal);
     } catch (error) {
       this.report(error instanceof Error ? error.message : String(error));
     }
