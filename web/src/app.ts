@@ -3,7 +3,7 @@ import { Vector3 } from 'three';
 import { Api } from './api';
 import { Sound } from './cues';
 import { byId } from './dom';
-import { Feed, type Link, type Socket } from './feed';
+import { backOff, Feed, type Link, type Socket } from './feed';
 import { GamepadHand } from './hands/gamepad';
 import { Hand } from './hands/hand';
 import { KeyboardHand } from './hands/keyboard';
@@ -54,12 +54,14 @@ export class App {
   private readonly pointer: PointerHand;
   private readonly keyboard: KeyboardHand;
   private readonly gamepad: GamepadHand;
-  private generation = 0;
+  private generation = 0; // of the scene in the picture; 0 while the server has another one, whose frames do not fit
+  private sceneRequest = 0; // counts up with all that makes a scene on its way unwanted
   private uploadBytes = Infinity;
   private recording = false;
   private commands = 0;
   private recordingEntries: RecordingEntry[] = [];
-  private waitingReplay: RecordingEntry | null = null;
+  private waitingReplay: RecordingEntry | null = null; // until its scene is open
+  private replayRequest = 0; // counts up with all that makes a recording on its way unwanted
   private lastStep = performance.now();
   private lastPlots = 0;
 
@@ -118,6 +120,9 @@ export class App {
     });
     this.feed.connect();
     requestAnimationFrame((now) => this.step(now));
+    document.addEventListener('visibilitychange', () => {
+      if (document.hidden) this.sound.feel(0); // what it would hear next comes with an animation frame
+    });
     // A hidden page gets no animation frames, but whoever holds a hand has to say so now and then.
     setInterval(() => this.hand.tick(performance.now()), 1000);
   }
@@ -138,7 +143,10 @@ export class App {
     if (now - this.lastPlots >= kPlotsEvery) {
       this.lastPlots = now;
       this.plots.draw();
-      if (this.shown) this.readout.show(this.shown, this.maxForce());
+      if (this.shown) {
+        this.readout.show(this.shown, this.maxForce());
+        this.plots.markLevel(this.shown);
+      }
       this.layout.hint(this.hintText());
     }
     if (!this.interactiveAt && this.world.complete && this.shown) this.interactiveAt = performance.now();
@@ -162,6 +170,12 @@ export class App {
     this.gamepad.feel(Math.min(1, force / this.maxForce()), performance.now());
   }
 
+  // Nothing can be grabbed or heard until the next frame is shown.
+  private showNothing(): void {
+    this.shown = null;
+    this.sound.feel(0);
+  }
+
   private plot(frame: StateFrame): void {
     if (frame.generation !== this.generation || this.player) return;
     this.plots.add(frame);
@@ -178,7 +192,6 @@ export class App {
     if (this.feed.link !== 'open') return '';
     if (!this.world.info || this.world.info.hands.length === 0) return 'Pick a scene, or drop two parts to try to assemble them.';
     const hand = this.shown?.hands.find((entry) => entry.hand === this.hand.index);
-    if (hand && hand.flags & HandFlag.deviceLost) return 'The device at the server is gone.';
     if (this.hand.grip === 'held') {
       if (hand && hand.flags & HandFlag.forceLimited) return 'This is the largest force you may feel.';
       if (!this.hand.isMovedBy('pointer')) return 'You hold the part · Esc lets go';
@@ -195,7 +208,7 @@ export class App {
   private linked(link: Link, reason: string): void {
     this.layout.link(link, reason);
     if (link === 'open') return;
-    this.hand.forget();
+    this.forgetScene();
     this.jobs.clear();
     if (link === 'waiting' && reason) this.toasts.show(reason);
   }
@@ -203,7 +216,6 @@ export class App {
   private received(message: Message): void {
     switch (message.type) {
       case 'hello':
-        this.generation = 0;
         this.uploadBytes = message.uploadBytes;
         this.parts.allow(message.features);
         this.settings.allow(message.features);
@@ -213,7 +225,7 @@ export class App {
         if (message.protocol !== 1) this.toasts.show('The server speaks another protocol. Reload the page.');
         break;
       case 'scene':
-        void this.loadScene(message.generation);
+        void this.loadScene();
         break;
       case 'hand':
         this.hand.answered(message.hand, message.state, message.reason);
@@ -253,32 +265,52 @@ export class App {
     });
   }
 
-  private async loadScene(generation: number): Promise<void> {
-    this.generation = generation;
+  // What the picture shows is no longer what the server has open.
+  private forgetScene(): void {
+    this.generation = 0;
+    ++this.sceneRequest;
     this.hand.forget();
+    this.showNothing();
+  }
+
+  private async loadScene(): Promise<void> {
+    this.forgetScene();
+    ++this.replayRequest;
     if (this.player && this.world.info) this.stopReplay();
-    const isOld = () => this.generation !== generation;
-    try {
-      const scene = await this.api.scene();
-      if (isOld()) return;
-      const before = this.world.info;
-      // The eye stays where it is when a part was added or the server came back with the same scene.
-      const keepView = before !== null && before.name === scene.name && isAlike(before.bounds, scene.bounds);
-      this.shown = null;
-      this.plots.clear();
-      this.world.open(scene, keepView);
-      this.parts.set(scene);
-      this.layout.title(scene.title);
-      this.gallery.mark(scene.name);
-      const meshes = scene.parts.map(async (part) => {
-        const mesh = await this.api.mesh(part.id, scene.generation);
-        if (!isOld()) this.world.addPart(part, mesh);
-      });
-      await Promise.all(meshes);
-      if (!isOld() && this.waitingReplay?.scene === scene.name) this.startReplay(this.waitingReplay);
-    } catch (error) {
-      // A scene that has been replaced meanwhile may fail to load; that is nobody's concern.
-      if (!isOld()) this.toasts.show(messageOf(error));
+    const request = this.sceneRequest;
+    const isWanted = () => request === this.sceneRequest;
+    const scene = await this.insist(isWanted, () => this.api.scene());
+    if (!scene) return;
+    const before = this.world.info;
+    // The eye stays where it is when a part was added or the server came back with the same scene.
+    const keepView = before !== null && before.name === scene.name && isAlike(before.bounds, scene.bounds);
+    this.plots.clear();
+    this.world.open(scene, keepView);
+    this.generation = scene.generation;
+    this.parts.set(scene);
+    this.layout.title(scene.title);
+    this.gallery.mark(scene.name);
+    const meshes = scene.parts.map(async (part) => {
+      const mesh = await this.insist(isWanted, () => this.api.mesh(part.id, scene.generation));
+      if (mesh) this.world.addPart(part, mesh);
+    });
+    await Promise.all(meshes);
+    if (isWanted() && this.waitingReplay?.scene === scene.name) this.startReplay(this.waitingReplay);
+  }
+
+  // Asks until the server answers (it may be too busy just now); null once the answer is no longer wanted.
+  private async insist<T>(isWanted: () => boolean, ask: () => Promise<T>): Promise<T | null> {
+    for (let attempt = 0; ; ++attempt) {
+      try {
+        const answer = await ask();
+        return isWanted() ? answer : null;
+      } catch (error) {
+        // What has been replaced meanwhile may fail to load; that is nobody's concern.
+        if (!isWanted()) return null;
+        this.toasts.show(messageOf(error));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1000 * backOff(attempt, Math.random())));
+      if (!isWanted()) return null;
     }
   }
 
@@ -351,8 +383,10 @@ export class App {
       this.command({ type: 'open_scene', name: entry.scene });
       return;
     }
+    const request = this.replayRequest;
     void this.attempt(async () => {
       const recording = await this.api.recording(entry.id);
+      if (request !== this.replayRequest) return;
       this.player = new Player(recording);
       this.world.setNear(false); // a recording does not hold distances, and the live ones belong to another moment
       this.plots.showRecording(recording.frames);
@@ -363,9 +397,10 @@ export class App {
 
   private stopReplay(): void {
     this.waitingReplay = null;
+    ++this.replayRequest;
     if (!this.player) return;
     this.player = null;
-    this.shown = null;
+    this.showNothing();
     this.world.setNear(this.settings.choices.near);
     this.plots.clear();
     this.replayBar.close();
@@ -375,7 +410,11 @@ export class App {
 
   private makeHand(): Hand {
     return new Hand({
-      take: (hand) => !this.player && this.feed.send({ type: 'take_hand', hand }),
+      take: (hand) => {
+        if (this.player) return false;
+        this.stopReplay(); // whoever grabs the part does not wait for a replay any more
+        return this.feed.send({ type: 'take_hand', hand });
+      },
       release: (hand) => void this.feed.send({ type: 'release_hand', hand }),
       input: (hand, pose) => {
         this.feed.sendInput({ hand, buttons: 0, generation: this.generation, pose: toWire(pose) });

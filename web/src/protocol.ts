@@ -24,7 +24,6 @@ export const enum StateFlag {
   running = 1,
   recording = 2,
   replay = 4,
-  paused = 8,
   moreContacts = 16,
   moreTraversed = 32,
 }
@@ -32,7 +31,6 @@ export const enum StateFlag {
 export const enum HandFlag {
   forceLimited = 1,
   levelLimited = 2,
-  deviceLost = 4,
 }
 
 export const enum Holder {

@@ -2,7 +2,7 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { element } from '../dom';
-import type { StateFrame } from '../protocol';
+import { HandFlag, type StateFrame } from '../protocol';
 import { cssColor } from '../theme';
 
 const kWindow = 15; // seconds of the feed kept
@@ -20,6 +20,14 @@ interface PlotKind {
 const norm = (v: readonly number[]) => Math.hypot(...v);
 const most = (frame: StateFrame, value: (hand: StateFrame['hands'][number]) => number) =>
   frame.hands.reduce((largest, hand) => Math.max(largest, value(hand)), 0);
+
+const kLevels: PlotKind = {
+  title: 'Level of detail',
+  unit: '',
+  atLeast: 4,
+  stepped: true,
+  series: [{ label: 'level', color: '--violet', value: (frame) => most(frame, (hand) => hand.level) }],
+};
 
 const kPlots: PlotKind[] = [
   {
@@ -43,17 +51,16 @@ const kPlots: PlotKind[] = [
     atLeast: 100,
     series: [{ label: 'visited', color: '--blue', value: (frame) => most(frame, (hand) => hand.visited) }],
   },
-  {
-    title: 'Level of detail',
-    unit: '',
-    atLeast: 4,
-    stepped: true,
-    series: [{ label: 'level', color: '--violet', value: (frame) => most(frame, (hand) => hand.level) }],
-  },
+  kLevels,
 ];
 
 export class Plots {
   private readonly plots: { kind: PlotKind; plot: uPlot; value: HTMLElement }[] = [];
+  private readonly coarser = element(
+    'small',
+    { id: 'coarser', hidden: true, title: 'The work budget (see Settings) did not reach the finest level of detail.' },
+    'coarser than wanted',
+  );
   private times: number[] = [];
   private values: number[][][] = kPlots.map((kind) => kind.series.map(() => []));
   private recorded = false;
@@ -63,7 +70,9 @@ export class Plots {
   constructor(private readonly root: HTMLElement) {
     for (const kind of kPlots) {
       const value = element('output', {});
-      root.append(element('figure', { className: 'plot' }, element('figcaption', {}, kind.title, value)));
+      const title = element('span', {}, kind.title);
+      if (kind === kLevels) title.append(this.coarser);
+      root.append(element('figure', { className: 'plot' }, element('figcaption', {}, title, value)));
     }
     this.build();
     new ResizeObserver(() => this.resize()).observe(root);
@@ -112,6 +121,11 @@ export class Plots {
   setCursor(time: number): void {
     this.cursor = time;
     this.dirty = true;
+  }
+
+  // Says of the frame shown now whether the work budget cut its level of detail.
+  markLevel(frame: StateFrame): void {
+    this.coarser.hidden = !frame.hands.some((hand) => hand.flags & HandFlag.levelLimited);
   }
 
   // Called a few times a second; drawing at the feed's rate would cost more than the scene.
