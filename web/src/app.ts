@@ -76,7 +76,10 @@ export class App {
     this.keyboard = new KeyboardHand(view, this.hand);
     this.gamepad = new GamepadHand(view, this.hand, (name) => this.toasts.show(`Gamepad connected: ${name}`, 'info'));
 
-    this.gallery = new Gallery(byId('scenes'), (path) => this.api.address(path), (name) => this.openScene(name));
+    this.gallery = new Gallery(byId('scenes'), (path) => this.api.address(path), {
+      open: (name) => this.openScene(name),
+      remove: (name) => this.command({ type: 'delete_scene', name }),
+    });
     this.readout = new Readout(byId('feel'));
     const plots = document.createElement('div');
     plots.className = 'plots';
@@ -223,6 +226,9 @@ export class App {
         this.sendView();
         void this.loadGallery();
         if (message.protocol !== 1) this.toasts.show('The server speaks another protocol. Reload the page.');
+        break;
+      case 'scenes':
+        void this.loadGallery();
         break;
       case 'scene':
         void this.loadScene();

@@ -7,7 +7,7 @@ export interface SceneEntry {
   title: string;
   summary: string;
   thumbnail: string;
-  saved: boolean;
+  saved: boolean; // by the user, who may delete it
 }
 
 export interface Bounds {
@@ -89,6 +89,7 @@ export type HandChange = 'granted' | 'refused' | 'released' | 'lost';
 export type Message =
   | Hello
   | Job
+  | { type: 'scenes' }
   | { type: 'scene'; generation: number; name: string }
   | { type: 'hand'; hand: number; state: HandChange; reason: string }
   | { type: 'recording'; active: boolean; seconds: number }
@@ -100,7 +101,7 @@ export type Message =
 
 export type Command = { id?: number } & (
   | { type: 'view'; traversed?: boolean; near?: boolean; fps?: number }
-  | { type: 'open_scene'; name: string }
+  | { type: 'open_scene' | 'delete_scene'; name: string }
   | { type: 'reset' | 'record_start' | 'record_stop' }
   | { type: 'take_hand' | 'release_hand'; hand: number }
   | { type: 'settings'; contact_stiffness?: number; max_force?: number; budget_us?: number }
@@ -131,6 +132,8 @@ function messageOf(json: Json): Message {
         features: array(json.features).map((entry) => string(entry)),
         uploadBytes: number(object(json.limits).upload_bytes, 256 * 1024 * 1024),
       };
+    case 'scenes':
+      return { type: 'scenes' };
     case 'scene':
       return { type: 'scene', generation: number(json.generation), name: string(json.name) };
     case 'hand':

@@ -1,9 +1,15 @@
 // The gallery: one card a scene, with a picture where there is one.
 import { element } from '../dom';
 import type { SceneEntry } from '../messages';
+import { removal } from './removal';
 
 // Pictures of the built-in scenes that came with the page (tools/thumbnails.mjs); others are the server's.
 const kThumbnails = import.meta.glob<string>('../thumbnails/*.png', { eager: true, query: '?url', import: 'default' });
+
+export interface GalleryActions {
+  open(name: string): void;
+  remove(name: string): void;
+}
 
 export class Gallery {
   private scenes: SceneEntry[] = [];
@@ -12,18 +18,18 @@ export class Gallery {
   constructor(
     private readonly list: HTMLElement,
     private readonly address: (path: string) => string,
-    private readonly open: (name: string) => void,
+    private readonly actions: GalleryActions,
   ) {}
 
   set(scenes: SceneEntry[]): void {
     this.scenes = scenes;
-    this.list.replaceChildren(...scenes.map((scene) => element('li', {}, this.card(scene))));
+    this.list.replaceChildren(...scenes.map((scene) => this.item(scene)));
     this.mark(this.current);
   }
 
   mark(name: string): void {
     this.current = name;
-    this.list.querySelectorAll('button').forEach((card, i) => {
+    this.list.querySelectorAll('.card').forEach((card, i) => {
       const isCurrent = this.scenes[i]?.name === name;
       if (isCurrent) {
         card.setAttribute('aria-current', 'true');
@@ -38,12 +44,18 @@ export class Gallery {
     return this.scenes.find((scene) => scene.name === name)?.title ?? name;
   }
 
+  private item(scene: SceneEntry): HTMLLIElement {
+    const item = element('li', {}, this.card(scene));
+    if (scene.saved) item.append(removal(scene.title, () => this.actions.remove(scene.name)));
+    return item;
+  }
+
   private card(scene: SceneEntry): HTMLButtonElement {
     const card = element('button', { className: 'card', type: 'button' });
     card.dataset.scene = scene.name;
     const picture = element('span', { className: 'picture' });
-    const own = scene.saved ? undefined : kThumbnails[`../thumbnails/${scene.name}.png`];
-    const source = own ?? (scene.thumbnail && this.address(scene.thumbnail));
+    const bundled = scene.saved ? undefined : kThumbnails[`../thumbnails/${scene.name}.png`];
+    const source = bundled ?? (scene.thumbnail && this.address(scene.thumbnail));
     if (source) {
       const image = element('img', { alt: '', loading: 'lazy', width: 320, height: 200 });
       image.addEventListener('error', () => image.remove());
@@ -53,7 +65,7 @@ export class Gallery {
       picture.append(element('span', { className: 'initial' }, scene.title.slice(0, 1)));
     }
     card.append(picture, element('strong', {}, scene.title), element('small', {}, scene.summary));
-    card.addEventListener('click', () => this.open(scene.name));
+    card.addEventListener('click', () => this.actions.open(scene.name));
     return card;
   }
 }

@@ -4,8 +4,7 @@ import { button, element } from '../dom';
 import * as format from '../format';
 import type { RecordingEntry } from '../messages';
 import type { Player } from '../replay';
-
-const kSecondThought = 3000; // milliseconds in which a second click deletes
+import { removal } from './removal';
 
 export interface RecordingActions {
   replay(entry: RecordingEntry): void;
@@ -33,7 +32,6 @@ export class RecordingList {
     const facts = `${format.clock(entry.seconds)} · peak ${format.force(entry.peakForce)} · ${format.bytes(entry.bytes)}`;
     const play = button('Replay', `Replay ${entry.id}`, () => this.actions.replay(entry));
     play.classList.add('primary');
-    const remove = this.removal(entry);
     const item = element(
       'li',
       {},
@@ -47,28 +45,11 @@ export class RecordingList {
         this.download(entry, 'csv', 'CSV'),
         this.download(entry, 'svg', 'Picture'),
         this.download(entry, 'cotrec', 'File'),
-        remove,
+        removal(entry.id, () => this.actions.remove(entry)),
       ),
     );
     item.dataset.recording = entry.id;
     return item;
-  }
-
-  // Asks once more: what a hand did cannot be done again.
-  private removal(entry: RecordingEntry): HTMLButtonElement {
-    let asked = false;
-    const remove = button('Delete', `Delete ${entry.id}`, () => {
-      if (asked) return this.actions.remove(entry);
-      asked = true;
-      remove.textContent = 'Sure?';
-      remove.classList.add('danger');
-      setTimeout(() => {
-        asked = false;
-        remove.textContent = 'Delete';
-        remove.classList.remove('danger');
-      }, kSecondThought);
-    });
-    return remove;
   }
 
   private download(entry: RecordingEntry, ending: 'csv' | 'svg' | 'cotrec', text: string): HTMLAnchorElement {

@@ -21,6 +21,10 @@ describe('A text message', () => {
     });
   });
 
+  it('says that the gallery changed', () => {
+    expect(parsed({ type: 'scenes' })).toEqual({ type: 'scenes' });
+  });
+
   it('of a type from the future is ignored', () => {
     expect(parsed({ type: 'telepathy' })).toEqual({ type: 'unknown' });
   });
