@@ -44,6 +44,31 @@ export async function openScene(page: Page, name: string): Promise<void> {
   await settled(page, name);
 }
 
+// A fresh scene, whatever an earlier test has left behind.
+export async function openOther(page: Page): Promise<void> {
+  await expect(page.locator('#scenes .card').first()).toBeVisible();
+  await openScene(page, (await sceneNames(page))[0]!);
+}
+
+// Waits until the page shows what is `seconds` later on the server: a machine that is slow in any of the steps between a gesture
+// and its picture only makes this take longer.
+export async function later(page: Page, seconds: number): Promise<void> {
+  const { time } = (await stateOf(page)).frame!;
+  await page.waitForFunction((end) => (cotouch.state().frame?.time ?? 0) >= end, time + seconds, { timeout: 60_000 });
+}
+
+export const forceOf = (state: TestState) => Math.hypot(...(state.frame?.hands[0]?.force ?? []));
+
+// Presses on for a second; the largest force met.
+export async function peakForce(page: Page): Promise<number> {
+  let most = 0;
+  for (let i = 0; i < 20; ++i) {
+    await later(page, 0.05);
+    most = Math.max(most, forceOf(await stateOf(page)));
+  }
+  return most;
+}
+
 type Point = { x: number; y: number };
 
 // A point of the window where the moving part can be grabbed: its middle may be a hole.
@@ -84,7 +109,7 @@ export async function dragTogether(page: Page, reached: (state: TestState) => bo
   for (let i = 1; i <= 80; ++i) {
     const part = (1.5 * i) / 80;
     await page.mouse.move(grab.x + part * (b.x - a.x), grab.y + part * (b.y - a.y));
-    await page.waitForTimeout(40);
+    await later(page, 0.04);
     if (reached(await stateOf(page))) break;
   }
   return direction;

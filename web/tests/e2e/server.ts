@@ -1,5 +1,5 @@
 // The server under test, which prints the page's address. COTOUCH_SERVE is another command that starts one, with {port}
-// where the port goes. `./dev demo` builds both.
+// where the port goes. `./dev demo` builds server and page.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
