@@ -17,6 +17,8 @@ foreach(room IN LISTS COTOUCH_ROOMS)
 endforeach()
 target_include_directories(cotouch PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
 target_compile_features(cotouch PUBLIC cxx_std_20)
+# What headers compute must be the same bits in a user's program too.
+target_compile_options(cotouch PUBLIC -ffp-contract=off)
 find_package(Threads REQUIRED)
 target_link_libraries(cotouch PUBLIC Threads::Threads)
 if(NOT COTOUCH_CORE_ONLY)
@@ -30,6 +32,7 @@ foreach(room base mesh field shell)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cotouch/${room}/*.h ${PROJECT_SOURCE_DIR}/cotouch/${room}/*.cpp)
   list(APPEND preparation ${files})
 endforeach()
+list(APPEND preparation ${PROJECT_SOURCE_DIR}/cotouch/contact/part.h ${PROJECT_SOURCE_DIR}/cotouch/contact/part.cpp)
 set(preparation_header ${PROJECT_BINARY_DIR}/generated/cotouch/contact/preparation_version.h)
 add_custom_command(
   OUTPUT ${preparation_header}

@@ -38,8 +38,11 @@ std::unique_ptr<HttpServer> open_server(const PlayCommand& command, PageFiles pa
 LoadedScene load_scene(const std::string& wanted, FolderLibrary& library) {
   ProgressBar bar;
   LoadedScene scene;
+  std::error_code error;
   if (wanted.ends_with(".toml"))
     scene = library.load_file(wanted, bar);
+  else if (std::filesystem::is_regular_file(std::filesystem::path(wanted) / "scene.toml", error))
+    scene = library.load_file(std::filesystem::path(wanted) / "scene.toml", bar);
   else
     scene = library.load(wanted.empty() ? builtin_scene_names().front() : wanted, bar);
   bar.clear();

@@ -14,6 +14,7 @@
 namespace cotouch {
 
 void run_replay(const ReplayCommand& command) {
+  for (const std::filesystem::path& output : {command.csv, command.svg}) check_not_input(output, command.recording);
   const Recording recording = read_recording(command.recording);
   const RecordedScene recorded = parse_recorded_scene(recording.scene);
   FolderLibrary library(state_folder() / "scenes", nullptr);

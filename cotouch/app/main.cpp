@@ -61,7 +61,8 @@ void declare_feel(CLI::App& app, FeelCommand& command) {
 
 void declare_play(CLI::App& app, PlayCommand& command) {
   CLI::App* sub = app.add_subcommand("play", "See, grab and feel a scene in the browser");
-  sub->add_option("scene", command.scene, "a scene's name or a scene file (scene.toml); without it, the first one");
+  sub->add_option("scene", command.scene,
+                  "a scene's name, a scene file (scene.toml) or its folder; without it, the first one");
   sub->add_option("--listen", command.listen, "address to listen on; 0.0.0.0 lets other machines in")
       ->capture_default_str();
   sub->add_option("--port", command.port, "port to listen on; 0 takes any that is free")->check(CLI::Range(0, 65535));
@@ -99,12 +100,16 @@ void declare_docs_pictures(CLI::App& app, std::filesystem::path& folder) {
   sub->callback([&] { run_docs_pictures(folder); });
 }
 
+bool has_command(const CLI::App& app, const std::string& name) {
+  return !app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; }).empty();
+}
+
 int run(int argc, char** argv) {
   CLI::App app("cotouch: feel virtual parts, alone or together.", "cotouch");
   app.set_version_flag("--version", "cotouch " + version());
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 done; 2 something to mend, said on standard error; 130 stopped by Ctrl-C.\n"
+      "Exit codes: 0 done; 2 something to mend, said on standard error; 130 stopped by Ctrl-C before it was done.\n"
       "Prepared parts are cached in $COTOUCH_CACHE, else $XDG_CACHE_HOME/cotouch, else ~/.cache/cotouch.");
   PrepareCommand prepare;
   InspectCommand inspect;
@@ -120,11 +125,16 @@ int run(int argc, char** argv) {
   declare_experiment(app, experiment);
   std::filesystem::path pictures;
   declare_docs_pictures(app, pictures);
+  if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1]))
+    throw Error(std::string("There is no command '") + argv[1] + "'; 'cotouch --help' lists them.");
   try {
     app.parse(argc, argv);
+    // What was printed must have arrived: on a full disk it is lost without a word otherwise.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw Error("The standard output could not be written.");
     return 0;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : k_exit_error;
+    const int code = app.exit(error);
+    return code == 0 && std::fflush(stdout) == 0 ? 0 : k_exit_error;
   }
 }
 

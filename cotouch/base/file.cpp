@@ -124,6 +124,12 @@ void check_writable(const fs::path& path) {
     throw Error("Cannot write " + path.string() + ": the folder " + folder.string() + " may not be written to.");
 }
 
+void check_not_input(const std::filesystem::path& output, const std::filesystem::path& input) {
+  std::error_code error;
+  if (!output.empty() && std::filesystem::equivalent(output, input, error))
+    throw Error("Writing " + output.string() + " would replace what is read; give another name.");
+}
+
 MappedFile map_file(const fs::path& path) {
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd.get() < 0) fail("open", path, errno);

@@ -18,6 +18,8 @@ void write_file(const std::filesystem::path& path, std::string_view contents);
 // Throws Error where a file of this name surely cannot be written: what takes minutes to make should not be lost for
 // want of a folder.
 void check_writable(const std::filesystem::path& path);
+// Throws Error where the output would replace the input it is made from, however the two are spelt.
+void check_not_input(const std::filesystem::path& output, const std::filesystem::path& input);
 
 // A file's bytes, mapped for reading; they stay valid as long as `keep_alive`. The mapping begins on a page.
 // Replacing the file (as write_file does) leaves the mapping as it was.

@@ -1,5 +1,7 @@
 #include <cotouch/base/parallel.h>
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -8,11 +10,21 @@
 #include <vector>
 
 namespace cotouch {
+namespace {
+
+// What this thread may run on, which is fewer than there are where the user or a container says so.
+std::size_t usable_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<std::size_t>(std::max(1, CPU_COUNT(&set)));
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace
 
 void parallel_for(std::size_t count, std::size_t grain, const std::function<void(std::size_t, std::size_t)>& work) {
   if (count == 0) return;
   const std::size_t ranges = (count + grain - 1) / grain;
-  const std::size_t threads = std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), ranges);
+  const std::size_t threads = std::min(usable_cores(), ranges);
   std::atomic<std::size_t> next{0};
   std::exception_ptr failure;
   std::mutex failure_mutex;

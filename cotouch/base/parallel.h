@@ -1,4 +1,4 @@
-// Runs independent pieces of offline work on all cores. Never used in the touch thread.
+// Runs independent pieces of offline work on all cores that the calling thread may use. Never used in the touch thread.
 #pragma once
 
 #include <cstddef>

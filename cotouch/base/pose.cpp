@@ -55,6 +55,11 @@ Pose moved(const Pose& pose, const Vec6& motion) noexcept {
   return {pose.position + motion.linear, normalized(quat_from_rotation_vector(motion.angular) * pose.rotation)};
 }
 
+bool is_rotation(const Quat& q) noexcept {
+  const double square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+  return square > 0.9 && square < 1.1;
+}
+
 bool is_finite(const Pose& pose) noexcept {
   return is_finite(pose.position) && std::isfinite(pose.rotation.w) && std::isfinite(pose.rotation.x) &&
          std::isfinite(pose.rotation.y) && std::isfinite(pose.rotation.z);

@@ -39,6 +39,8 @@ Pose inverse(const Pose& pose) noexcept;
 // The pose after a small world-frame motion: translated by `linear`, rotated about its own position by `angular`.
 Pose moved(const Pose& pose, const Vec6& motion) noexcept;
 bool is_finite(const Pose& pose) noexcept;
+// Of length one, within a tolerance that no rounding reaches.
+bool is_rotation(const Quat& q) noexcept;
 
 // A force and the torque about a stated point, both in world axes.
 struct Wrench {

@@ -28,11 +28,15 @@ RealtimeStatus request_realtime(int fifo_priority) {
   if (refused != 0)
     status.notes += std::string("Real-time priority was refused (") + std::strerror(refused) +
                     "): other programs may delay the loop. Raise the rtprio limit to allow it. ";
-  status.locked_memory = mlockall(MCL_CURRENT) == 0;
+  status.locked_memory = lock_memory();
   if (!status.locked_memory)
     status.notes += std::string("Memory could not be locked (") + std::strerror(errno) +
                     "): a page fault may delay the loop. Raise the memlock limit to allow it.";
   return status;
+}
+
+bool lock_memory() noexcept {
+  return mlockall(MCL_CURRENT) == 0;
 }
 
 std::int64_t monotonic_ns() noexcept {

@@ -16,6 +16,8 @@ struct RealtimeStatus {
 
 // Asks for SCHED_FIFO for the calling thread and for locked memory for the process. Never fails: it reports.
 RealtimeStatus request_realtime(int fifo_priority = 80);
+// Locks what memory the process has by now; what is allocated later needs another call. False where it was refused.
+bool lock_memory() noexcept;
 
 // Wakes at multiples of a period of the monotonic clock, measured from its construction, so lateness does not add up.
 class PeriodicTimer {

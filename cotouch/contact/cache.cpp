@@ -1,4 +1,5 @@
 #include <cotouch/base/error.h>
+#include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
 #include <cotouch/contact/asset.h>
 #include <cotouch/contact/cache.h>
@@ -79,8 +80,14 @@ std::optional<Part> load_cached(std::uint64_t key) {
   const fs::path path = entry_path(key);
   std::error_code error;
   if (path.empty() || !fs::is_regular_file(path, error)) return {};
+  MappedFile file;
   try {
-    Part part = read_asset(path);
+    file = map_file(path);
+  } catch (const Error&) {
+    return {};  // too many open files, for one: not the entry's fault
+  }
+  try {
+    Part part = parse_asset(file.bytes, file.keep_alive, path.string());
     fs::last_write_time(path, fs::file_time_type::clock::now(), error);  // when it was last of use
     return part;
   } catch (const Error&) {

@@ -164,7 +164,7 @@ class Session final : public Viewer, public Peer, public std::enable_shared_from
   std::string_view take_text(std::string_view text) {
     const ParsedCommand parsed = parse_command(text);
     if (!parsed.broken_rule.empty()) return parsed.broken_rule;
-    if (parsed.command.type == "view")
+    if (parsed.command.type == "view" && parsed.command.senseless.empty())
       take_wishes(parsed.command);
     else
       server_.listener->viewer_command(id_, parsed.command);

@@ -73,6 +73,7 @@ class SceneReader {
     const auto version = table["cotouch"].value<std::int64_t>();
     if (!version) fail("it does not begin with `cotouch = 1`, so it is not a scene file");
     if (*version != 1) fail("it is of a version that this cotouch does not know; use a newer cotouch");
+    allow_only(table, {"cotouch", "name", "title", "summary", "contact_stiffness", "max_force", "moving", "part"});
     SceneFile scene;
     scene.name = text(table, "name", "");
     if (!scene.name.empty() && !is_identifier(scene.name))
@@ -105,6 +106,8 @@ class SceneReader {
   }
 
   SceneFilePart read_part(const toml::table& table) const {
+    allow_only(table,
+               {"name", "asset", "mesh", "unit", "resolution", "points", "role", "position", "rotation", "color"});
     SceneFilePart part;
     part.asset = file(table, "asset");
     part.mesh = file(table, "mesh");
@@ -131,6 +134,13 @@ class SceneReader {
     if (!(std::abs(length - 1) <= 0.01)) fail("its `rotation` (w, x, y, z) does not have length one");
     part.pose.rotation = normalized(Quat{q[0], q[1], q[2], q[3]});
     return part;
+  }
+
+  // A misspelt key would otherwise change nothing, without a word.
+  void allow_only(const toml::table& table, std::initializer_list<std::string_view> keys) const {
+    for (const auto& [key, value] : table)
+      if (std::find(keys.begin(), keys.end(), key.str()) == keys.end())
+        fail("nothing is called `" + clean_label(key.str()) + "` here");
   }
 
   std::string text(const toml::table& table, const char* key, std::string otherwise) const {

@@ -57,8 +57,12 @@ std::vector<SceneEntry> FolderLibrary::list() {
 
 LoadedScene FolderLibrary::load(const std::string& name, Progress& progress) {
   std::error_code error;
-  if (!is_identifier(name) || is_builtin(name) || !fs::exists(scene_file(name), error))
-    return load_builtin_scene(name, progress);
+  if (is_builtin(name)) return load_builtin_scene(name, progress);
+  if (!is_identifier(name) || !fs::exists(scene_file(name), error)) {
+    std::string names;
+    for (const SceneEntry& entry : list()) names += (names.empty() ? "" : ", ") + entry.name;
+    throw Error("There is no scene '" + name + "', neither built in nor saved. There are: " + names + ".");
+  }
   LoadedScene scene = load_scene_file(scene_file(name), progress);
   scene.name = name;
   return scene;

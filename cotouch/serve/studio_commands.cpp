@@ -23,7 +23,11 @@ void Studio::perform(ViewerId viewer, const ViewerCommand& command) {
   std::string obstacle;
   try {
     const std::string& type = command.type;
-    if (type == "open_scene") {
+    if (!command.senseless.empty()) {
+      obstacle = "The command's '" + command.senseless + "' makes no sense.";
+    } else if (type.empty()) {
+      obstacle = "A command says by its 'type' what it wants.";
+    } else if (type == "open_scene") {
       obstacle = command_open(viewer, command);
     } else if (type == "reset") {
       obstacle = command_reset(viewer);

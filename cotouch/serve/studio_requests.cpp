@@ -143,7 +143,9 @@ HttpResponse Studio::answer_upload(HttpRequest& request) {
     options.unit = std::string(unit);
   }
   std::string role(request.target.value("role"));
-  if (role != "moving" && role != "static") role = "auto";
+  if (role.empty()) role = "auto";
+  if (role != "moving" && role != "static" && role != "auto")
+    return error_response(400, "A part's role is moving, static or auto.");
   const std::string label = clean_label(std::string_view(given).substr(0, given.size() - ending.size()));
   const std::size_t parts = ask<std::size_t>([this] { return scene_->editable ? scene_->parts.size() : 0; });
   if (parts >= k_max_parts) return error_response(409, "The scene is full; remove a part first.");

@@ -11,35 +11,55 @@ using nlohmann::json;
 // Far deeper than any command, far shallower than what a parser's stack cannot hold.
 constexpr int k_max_depth = 8;
 
-std::string text_member(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
+// Reads members, and remembers the first that is there but makes no sense.
+class Members {
+ public:
+  explicit Members(const json& object) : object_(object) {}
 
-std::optional<double> number_member(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
-}
+  std::string text(const char* key) {
+    const json* found = find(key);
+    if (found == nullptr) return {};
+    if (found->is_string()) return found->get<std::string>();
+    return refuse(key), std::string();
+  }
+  std::optional<double> number(const char* key) {
+    const json* found = find(key);
+    if (found == nullptr) return std::nullopt;
+    if (found->is_number()) return found->get<double>();
+    return refuse(key), std::nullopt;
+  }
+  std::optional<std::int64_t> whole(const char* key) {
+    const auto value = number(key);
+    // Whole numbers that a double holds exactly.
+    if (!value || (*value == std::floor(*value) && std::abs(*value) <= 0x1p53)) return value;
+    return refuse(key), std::nullopt;
+  }
+  std::optional<std::uint32_t> index(const char* key) {
+    const auto value = whole(key);
+    if (!value) return std::nullopt;
+    if (*value >= 0 && *value <= 0xffffffff) return static_cast<std::uint32_t>(*value);
+    return refuse(key), std::nullopt;
+  }
+  std::optional<bool> truth(const char* key) {
+    const json* found = find(key);
+    if (found == nullptr) return std::nullopt;
+    if (found->is_boolean()) return found->get<bool>();
+    return refuse(key), std::nullopt;
+  }
+  const std::string& senseless() const { return senseless_; }
 
-std::optional<std::int64_t> whole_member(const json& object, const char* key) {
-  const auto number = number_member(object, key);
-  // Whole numbers that a double holds exactly.
-  if (!number || *number != std::floor(*number) || std::abs(*number) > 0x1p53) return std::nullopt;
-  return static_cast<std::int64_t>(*number);
-}
+ private:
+  const json* find(const char* key) const {
+    const auto found = object_.find(key);
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
+  }
+  void refuse(const char* key) {
+    if (senseless_.empty()) senseless_ = key;
+  }
 
-std::optional<std::uint32_t> index_member(const json& object, const char* key) {
-  const auto number = whole_member(object, key);
-  if (!number || *number < 0 || *number > 0xffffffff) return std::nullopt;
-  return static_cast<std::uint32_t>(*number);
-}
-
-std::optional<bool> truth_member(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_boolean()) return std::nullopt;
-  return found->get<bool>();
-}
+  const json& object_;
+  std::string senseless_;
+};
 
 }  // namespace
 
@@ -58,20 +78,22 @@ ParsedCommand parse_command(std::string_view text) {
 
   ParsedCommand parsed;
   ViewerCommand& command = parsed.command;
-  command.type = text_member(object, "type");
-  command.id = whole_member(object, "id");
-  command.traversed = truth_member(object, "traversed");
-  command.near = truth_member(object, "near");
-  command.fps = number_member(object, "fps");
-  command.contact_stiffness = number_member(object, "contact_stiffness");
-  command.max_force = number_member(object, "max_force");
-  command.budget_us = number_member(object, "budget_us");
-  command.hand = index_member(object, "hand");
-  command.part = index_member(object, "part");
-  command.job = index_member(object, "job");
-  command.name = text_member(object, "name");
-  command.role = text_member(object, "role");
-  command.recording = text_member(object, "recording");
+  Members members(object);
+  command.type = members.text("type");
+  command.id = members.whole("id");
+  command.traversed = members.truth("traversed");
+  command.near = members.truth("near");
+  command.fps = members.number("fps");
+  command.contact_stiffness = members.number("contact_stiffness");
+  command.max_force = members.number("max_force");
+  command.budget_us = members.number("budget_us");
+  command.hand = members.index("hand");
+  command.part = members.index("part");
+  command.job = members.index("job");
+  command.name = members.text("name");
+  command.role = members.text("role");
+  command.recording = members.text("recording");
+  command.senseless = members.senseless();
   return parsed;
 }
 

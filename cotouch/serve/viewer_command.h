@@ -10,7 +10,7 @@ namespace cotouch {
 
 inline constexpr std::size_t k_max_command_bytes = 4096;
 
-// Every member of every command; absent where the page left it out or gave it another type.
+// Every member of every command; absent where the page left it out.
 struct ViewerCommand {
   std::string type;
   std::optional<std::int64_t> id;  // wants a reply
@@ -18,6 +18,7 @@ struct ViewerCommand {
   std::optional<double> fps, contact_stiffness, max_force, budget_us;
   std::optional<std::uint32_t> hand, part, job;
   std::string name, role, recording;
+  std::string senseless;  // a member of the wrong type or out of all bounds; empty where there is none
 };
 
 struct ParsedCommand {

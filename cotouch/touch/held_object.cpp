@@ -16,12 +16,6 @@ bool is_finite(const ContactResult& contact) {
   return is_finite(contact.wrench.force) && is_finite(contact.wrench.torque) && is_finite(contact.gradient);
 }
 
-// Unit within a tolerance no device's rounding reaches.
-bool is_rotation(const Quat& q) {
-  const double square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-  return square > 0.9 && square < 1.1;
-}
-
 double share_within(double length, double limit) {
   return length > limit ? limit / length : 1.0;
 }

@@ -15,7 +15,9 @@ Vec3d cut(const Vec3d& v, double limit) {
   return largest * length > limit ? direction * (limit / length) : v;
 }
 
+// Without a rate there is no way to follow, and what is on must not stay on: zero.
 Vec3d approach(const Vec3d& from, const Vec3d& to, double step) {
+  if (!(step > 0)) return {};
   return from + cut(to - from, step);
 }
 

@@ -1,5 +1,7 @@
 #include <cotouch/touch/loop.h>
 
+#include <cotouch/base/error.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -24,6 +26,12 @@ TouchLoop::TouchLoop(Device& device, HeldObject& object, const TouchLoopSettings
       limiter_(device, settings.limits),
       samples_(settings.queued_samples),
       changes_(k_waiting_changes) {
+  if (!is_loop_period(settings.limits.period))
+    throw Error("A touch loop's period is from 10 microseconds to a second.");
+}
+
+bool is_loop_period(double seconds) noexcept {
+  return seconds >= 1e-5 && seconds <= 1;
 }
 
 TouchLoop::~TouchLoop() {
@@ -31,6 +39,7 @@ TouchLoop::~TouchLoop() {
 }
 
 std::uint64_t TouchLoop::change(const TouchChange& change) noexcept {
+  if (granted_.locked_memory) lock_memory();  // the new engine's too, before the touch thread meets it
   return changes_.push(change) ? ++changes_asked_ : 0;
 }
 

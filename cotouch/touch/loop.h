@@ -81,9 +81,13 @@ struct TouchLoopSettings {
   std::size_t queued_samples = 4096;  // about four seconds until a reader must have come by; 0 records nothing
 };
 
+// Within what loops are made for: 10 us to 1 s.
+bool is_loop_period(double seconds) noexcept;
+
 class TouchLoop {
  public:
-  // Device and object must outlive the loop, and nobody else may step the object while it runs.
+  // Throws Error where the period is none. Device and object must outlive the loop, and nobody else may step the object
+  // while it runs.
   TouchLoop(Device& device, HeldObject& object, const TouchLoopSettings& settings);
   ~TouchLoop();
   TouchLoop(const TouchLoop&) = delete;
@@ -100,8 +104,8 @@ class TouchLoop {
   // was lost. The force stays on between calls; stop() takes it away.
   std::uint64_t run_cycles(std::uint64_t count) noexcept;
 
-  // For one thread: from the next cycle on feel like this. Returns the change's number, which the frames' mark shows
-  // once it is taken, or 0 where too many are waiting because the loop stands still.
+  // For the thread that starts and stops: from the next cycle on feel like this. Returns the change's number, which the
+  // frames' mark shows once it is taken, or 0 where too many are waiting because the loop stands still.
   std::uint64_t change(const TouchChange& change) noexcept;
   // Before run_cycles: goes on from a recorded state. A loop that is started fades in all the same.
   void resume(const LimiterState& state) noexcept { limiter_.resume(state); }

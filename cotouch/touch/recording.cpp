@@ -90,11 +90,6 @@ void visit(Io& io, TouchSample& sample) {
   sample.motors = static_cast<Motors>(std::min(motors, static_cast<std::uint32_t>(Motors::off)));
 }
 
-bool is_rotation(const Quat& q) {
-  const double square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-  return square > 0.9 && square < 1.1;
-}
-
 [[noreturn]] void refuse(const std::string& name, const char* why) {
   throw Error("The recording " + name + " cannot be played: " + why + " Record it again or use an intact copy.");
 }
@@ -183,7 +178,8 @@ Recording parse_recording(std::span<const std::byte> bytes, const std::string& n
   }
   const HeldObjectSettings& object = recording.object;
   if (!is_rotation(recording.start.rotation) || !is_rotation(recording.other.rotation) || !(object.damping >= 0) ||
-      !(object.damping < 1) || !(recording.limits.period > 0))
+      !(object.damping < 1) || !(object.max_linear_step > 0) || !(object.max_angular_step > 0) ||
+      !is_loop_period(recording.limits.period))
     refuse(name, "its settings make no sense.");
   return recording;
 }

@@ -29,6 +29,20 @@ TEST_F(Command, WrongUseIsExitCodeTwo) {
   EXPECT_EQ(run({"prepare", "a.obj", "-o", "a.cot", "--resolution", "-3"}).code, 2);
 }
 
+TEST_F(Command, AWordThatIsNoCommandIsNamed) {
+  const Outcome outcome = run({"foo", "--json"});
+  expect_one_sentence(outcome);
+  EXPECT_NE(outcome.err.find("'foo'"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Command, OutputThatCannotBeWrittenIsAnError) {
+  // Through a shell, which alone can give a command another standard output here.
+  const std::string command = std::string(COTOUCH_COMMAND) + " scenes >/dev/full 2>/dev/null";
+  const int status = std::system(command.c_str());
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+}
+
 TEST_F(Command, PreparesAndInspectsAMesh) {
   write("a.obj", k_tetrahedron);
   const Outcome prepared =

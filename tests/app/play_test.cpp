@@ -126,6 +126,10 @@ TEST_F(PlayCommandLine, FeelTakesUpARecordedHandInItsSceneAndInNoOther) {
   EXPECT_EQ(is["scene"], "ball-socket");
   EXPECT_EQ(is["cycles"], was["cycles"]);
   EXPECT_GT(is["peak_force_n"], 0.5);
+  // Nothing may replace what it is made from.
+  expect_one_sentence(run({"replay", "first.rec", "--csv", "./first.rec"}));
+  expect_one_sentence(run({"replay", "first.rec", "--svg", "first.rec"}));
+  EXPECT_EQ(run({"replay", "first.rec"}).code, 0);
   expect_one_sentence(run({"feel", "gears", "--hand", "first.rec", "--fast"}));
 }
 

@@ -1,7 +1,6 @@
 #include <cotouch/base/channel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/hash.h>
-#include <cotouch/base/parallel.h>
 #include <cotouch/base/pose.h>
 #include <cotouch/base/random.h>
 #include <cotouch/base/trig.h>
@@ -107,19 +106,6 @@ TEST(BoundedQueue, DeliversEverythingInOrderAndRefusesWhenFull) {
       ASSERT_EQ(item, expected++);
     else
       std::this_thread::yield();
-}
-
-TEST(ParallelFor, CoversEveryIndexOnceAndPassesOnTheFirstFailure) {
-  std::vector<int> hits(10007);
-  parallel_for(hits.size(), 64, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) ++hits[i];
-  });
-  for (const int h : hits) ASSERT_EQ(h, 1);
-  EXPECT_THROW(parallel_for(100, 1,
-                            [](std::size_t i, std::size_t) {
-                              if (i == 50) throw Error("no");
-                            }),
-               Error);
 }
 
 TEST(Hash, IsTheSameInPiecesAndMatchesThePublishedValue) {

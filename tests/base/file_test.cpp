@@ -117,6 +117,19 @@ TEST(File, WhatCannotBeWrittenIsKnownBefore) {
   EXPECT_EQ(files_in(folder), 0U);
 }
 
+TEST(File, AnOutputIsNeverItsOwnInput) {
+  const TemporaryFolder folder;
+  write_file(folder / "in", std::string("x"));
+  std::filesystem::create_symlink(folder / "in", folder / "link");
+  for (const char* same : {"in", "./in", "../in", "link"}) {
+    const std::filesystem::path output =
+        same == std::string("../in") ? folder.path() / ".." / folder.path().filename() / "in" : folder / same;
+    EXPECT_THROW(check_not_input(output, folder / "in"), Error) << output;
+  }
+  EXPECT_NO_THROW(check_not_input(folder / "out", folder / "in"));
+  EXPECT_NO_THROW(check_not_input({}, folder / "in"));
+}
+
 TEST(File, WhatCannotBeReadIsNamed) {
   const TemporaryFolder folder;
   for (const char* name : {"missing", "."}) {

@@ -92,15 +92,22 @@ TEST(ViewerCommands, AreReadAndGarbageIsNamed) {
   EXPECT_EQ(parsed.command.type, "settings");
   EXPECT_EQ(parsed.command.id, 4);
   EXPECT_EQ(parsed.command.max_force, 3.5);
-  EXPECT_FALSE(parsed.command.budget_us);  // of another type: as if left out
+  EXPECT_FALSE(parsed.command.budget_us);
+  EXPECT_EQ(parsed.command.senseless, "budget_us");
   for (const char* garbage : {"", "[]", "7", "{", "{\"a\":1}x", "\xff\xfe"})
     EXPECT_FALSE(parse_command(garbage).broken_rule.empty()) << garbage;
   EXPECT_FALSE(parse_command("{\"a\":\"" + std::string(5000, 'x') + "\"}").broken_rule.empty());
   EXPECT_FALSE(parse_command(std::string(2000, '[')).broken_rule.empty());
   EXPECT_FALSE(parse_command("{\"a\":" + std::string(1000, '[') + std::string(1000, ']') + "}").broken_rule.empty());
-  EXPECT_FALSE(parse_command(R"({"type":"x","id":1.5})").command.id);
-  EXPECT_FALSE(parse_command(R"({"type":"x","hand":-1})").command.hand);
-  EXPECT_FALSE(parse_command(R"({"type":"x","hand":1e300})").command.hand);
+  for (const char* senseless : {R"({"type":"x","hand":-1})", R"({"type":"x","hand":0.5})",
+                                R"({"type":"x","hand":1e300})", R"({"type":"x","hand":"0"})"}) {
+    EXPECT_FALSE(parse_command(senseless).command.hand) << senseless;
+    EXPECT_EQ(parse_command(senseless).command.senseless, "hand") << senseless;
+  }
+  EXPECT_EQ(parse_command(R"({"type":"x","id":1.5})").command.senseless, "id");
+  EXPECT_EQ(parse_command(R"({"type":5})").command.senseless, "type");
+  EXPECT_EQ(parse_command(R"({"type":"x","near":1})").command.senseless, "near");
+  EXPECT_EQ(parse_command(R"({"type":"x","hand":null,"near":true})").command.senseless, "");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The pieces of the studio that need no socket.
 #include <cotouch/base/error.h>
 #include <cotouch/base/random.h>
+#include <cotouch/base/realtime.h>
 #include <cotouch/contact/asset.h>
 
 #include <gtest/gtest.h>
@@ -67,6 +68,8 @@ TEST(SceneFiles, HostileOnesAreRefusedInOneSentence) {
       good + "contact_stiffness = nan",
       good + "contact_stiffness = inf",
       good + "max_force = 41",
+      good + "max_froce = 4",
+      part + "colour = \"#123456\"",
       good + "moving = \"both\"",
       good + "part = 3",
       good + "part = [1, 2]",
@@ -195,6 +198,22 @@ TEST(ViewerDevice, NeverJumpsAndStandsStillWithoutInput) {
   device.release();
   device.read(reading);
   EXPECT_EQ(reading.pose.position, object.pose().position);
+}
+
+TEST(TouchSession, ACycleNeitherAllocatesNorLocks) {
+  ViewerDevice device;
+  TouchSession session(std::make_shared<const LoadedScene>(two_balls()), {}, device, two_balls().moving_part()->pose);
+  const std::uint64_t before = RealtimeSection::breaches();
+  device.hold();
+  session.loop().run_cycles(10);
+  device.move({{0.002, 0, 0.03}, {}}, 1, 1);
+  session.loop().run_cycles(500);
+  EXPECT_GT(session.loop().frame().sample.in_contact, 0U);
+  session.change({.contact_stiffness = 2000});
+  session.loop().run_cycles(10);
+  device.release();
+  session.loop().run_cycles(10);
+  EXPECT_EQ(RealtimeSection::breaches(), before);
 }
 
 TEST(ContactGroup, AddsWhatItsPairsAnswerAlone) {

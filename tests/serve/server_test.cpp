@@ -142,6 +142,7 @@ TEST_F(Server, RefusesUploadsThatAreTooBigOrOfNoKnownKind) {
   EXPECT_EQ(ask(port(), http::verb::post, with_token("/api/upload?name=a.exe"), "x").status, 400U);
   EXPECT_EQ(ask(port(), http::verb::post, with_token("/api/upload?name=a.stl&unit=parsec"), "x").status, 400U);
   EXPECT_EQ(ask(port(), http::verb::post, target, "").status, 400U);
+  EXPECT_EQ(ask(port(), http::verb::post, with_token("/api/upload?name=a.stl&role=king"), "x").status, 400U);
   EXPECT_EQ(ask(port(), http::verb::post, "/api/upload?name=a.stl", "x").status, 401U);
 }
 
@@ -287,6 +288,11 @@ TEST_F(Server, GivesTheHandToOneViewerOnly) {
   EXPECT_EQ(second.read_text("reply")["ok"], false);
   first.read_state([](const std::string& frame) { return frame[65] == 1; });
   second.read_state([](const std::string& frame) { return frame[65] == 2; });
+  for (const Json& senseless : {Json{{"type", "take_hand"}, {"hand", -1}, {"id", 5}}, Json{{"type", 5}, {"id", 5}},
+                                Json{{"id", 5}}, Json{{"type", "view"}, {"fps", "x"}, {"id", 5}}}) {
+    second.send(senseless);
+    EXPECT_EQ(second.read_text("reply")["ok"], false) << senseless;
+  }
   second.send({{"type", "open_scene"}, {"name", "balls"}, {"id", 4}});
   EXPECT_EQ(second.read_text("reply")["ok"], false);
   first.send({{"type", "release_hand"}, {"hand", 0}});

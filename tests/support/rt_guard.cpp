@@ -1,13 +1,22 @@
-// Replaces the allocator's and the mutex's entry points so that a call inside a RealtimeSection is counted.
+// Replaces the entry points of allocators and locks so that a call inside a RealtimeSection is counted.
 // Linked into tests only (target cotouch_rt_guard).
 #include <cotouch/base/realtime.h>
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <semaphore.h>
 
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+
+// glibc's own allocator, under the names it exports it by as well.
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* memory, std::size_t size);
+void __libc_free(void* memory);
+}
 
 namespace {
 
@@ -25,7 +34,7 @@ void* allocate(std::size_t size, std::size_t alignment) {
 
 void release(void* memory) noexcept {
   if (memory != nullptr) check();
-  std::free(memory);
+  __libc_free(memory);
 }
 
 }  // namespace
@@ -67,9 +76,36 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
   release(memory);
 }
 
-extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-  using Lock = int (*)(pthread_mutex_t*);
-  static const Lock real = reinterpret_cast<Lock>(dlsym(RTLD_NEXT, "pthread_mutex_lock"));
+// What C code allocates.
+extern "C" {
+void* malloc(std::size_t size) {
   check();
-  return real(mutex);
+  return __libc_malloc(size);
 }
+void* calloc(std::size_t count, std::size_t size) {
+  check();
+  return __libc_calloc(count, size);
+}
+void* realloc(void* memory, std::size_t size) {
+  check();
+  return __libc_realloc(memory, size);
+}
+void free(void* memory) {
+  if (memory != nullptr) check();
+  __libc_free(memory);
+}
+}
+
+// Everything a thread can wait for another one with.
+#define COTOUCH_GUARD_CALL(name, parameters, arguments)                       \
+  extern "C" int name parameters noexcept {                                   \
+    using Call = int(*) parameters;                                           \
+    static const Call real = reinterpret_cast<Call>(dlsym(RTLD_NEXT, #name)); \
+    check();                                                                  \
+    return real arguments;                                                    \
+  }
+COTOUCH_GUARD_CALL(pthread_mutex_lock, (pthread_mutex_t * m), (m))
+COTOUCH_GUARD_CALL(pthread_mutex_trylock, (pthread_mutex_t * m), (m))
+COTOUCH_GUARD_CALL(pthread_rwlock_rdlock, (pthread_rwlock_t * l), (l))
+COTOUCH_GUARD_CALL(pthread_rwlock_wrlock, (pthread_rwlock_t * l), (l))
+COTOUCH_GUARD_CALL(sem_wait, (sem_t * s), (s))

@@ -102,6 +102,19 @@ TEST(ForceLimiter, NewLimitsHoldAtOnceAndDoNotFadeInAnew) {
   EXPECT_NEAR(limiter.write(wanted).wrench.force.z, 8, 1e-12);
 }
 
+TEST(ForceLimiter, WithoutARateThereIsNoForce) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double rate : {0.0, -1.0, nan}) {
+    ProbeDevice device;
+    ForceLimiter limiter(device, {});
+    for (int i = 0; i < 200; ++i) limiter.write({{5, 0, 0}, {0, 0.1, 0}});
+    LimitSettings broken;
+    broken.force_rate = broken.torque_rate = rate;
+    limiter.change(broken);
+    EXPECT_EQ(limiter.write({{5, 0, 0}, {0, 0.1, 0}}).wrench, Wrench{});
+  }
+}
+
 TEST(ForceLimiter, GoesOnFromAStateWithinItsLimits) {
   ProbeDevice device;
   ForceLimiter one(device, {}), other(device, {});
