@@ -6,6 +6,12 @@
 namespace cotouch {
 namespace {
 
+bool is_keyword(std::string_view word) {
+  for (const char* known : {"v", "f", "vt", "vn", "vp", "o", "g", "s", "l", "p", "mtllib", "usemtl", "curv", "surf"})
+    if (word == known) return true;
+  return false;
+}
+
 // The vertex a face refers to: counted from one, or backwards from the last with a minus. Texture and normal indices
 // follow after slashes.
 std::uint32_t vertex_index(std::string_view word, std::size_t vertices, std::size_t line) {
@@ -28,6 +34,7 @@ TriangleMesh read_obj(Bytes file, const MeshLimits& limits, std::vector<std::str
   std::string_view line;
   std::string joined;
   std::vector<std::uint32_t> corners;
+  bool understood = false;
   for (std::size_t number = 1; lines.line(line); ++number) {
     // A backslash at the end continues the line.
     joined.clear();
@@ -38,8 +45,10 @@ TriangleMesh read_obj(Bytes file, const MeshLimits& limits, std::vector<std::str
       if (!lines.line(next)) next = {};
       if (next.empty() || next.back() != '\\') joined.append(next);
     }
-    TextScanner words(joined.empty() ? line : std::string_view(joined));
+    const std::string_view whole = joined.empty() ? line : std::string_view(joined);
+    TextScanner words(whole.substr(0, whole.find('#')));  // the rest is a comment
     const std::string_view kind = words.word();
+    understood = understood || is_keyword(kind);
     if (kind == "v") {
       Vec3d v;
       for (std::size_t i = 0; i < 3; ++i)
@@ -58,6 +67,8 @@ TriangleMesh read_obj(Bytes file, const MeshLimits& limits, std::vector<std::str
         throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.");
     }
   }
+  if (!understood)
+    throw Error("is no OBJ file: not one of its lines is of the kind that OBJ files have. Check its ending.");
   return mesh;
 }
 

@@ -128,6 +128,7 @@ class Values {
   }
   // What is left bounds how many values there can be: a byte each at least.
   std::size_t left() const { return format_ == Format::text ? text_.rest().size() : rest_.size(); }
+  bool more() { return format_ == Format::text ? !text_.word().empty() : !rest_.empty(); }
 
  private:
   [[noreturn]] static void end() {
@@ -239,6 +240,7 @@ TriangleMesh read_ply(Bytes file, const MeshLimits& limits, std::vector<std::str
     if (mesh.triangles.size() > limits.triangles)
       throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.");
   }
+  if (values.more()) notes.emplace_back("The file goes on after what it promises; the rest was ignored.");
   return mesh;
 }
 

@@ -2,6 +2,7 @@
 #include <cotouch/mesh/readers.h>
 #include <cotouch/mesh/scan.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -42,11 +43,11 @@ TriangleMesh read_binary(Bytes file, std::uint32_t count, const MeshLimits& limi
   return mesh;
 }
 
-TriangleMesh read_text(std::string_view text, const MeshLimits& limits) {
+TriangleMesh read_text(std::string_view text, const MeshLimits& limits, std::vector<std::string>& notes) {
   TriangleMesh mesh;
   TextScanner scanner(text);
   std::vector<Vec3d> loop;
-  bool ended = false;
+  bool ended = false, within_facet = false;
   for (std::string_view word = scanner.word(); !word.empty(); word = scanner.word()) {
     if (word == "vertex" || word == "VERTEX") {
       Vec3d v;
@@ -56,7 +57,10 @@ TriangleMesh read_text(std::string_view text, const MeshLimits& limits) {
                       ": a corner has no three numbers. Export or download it again.");
       loop.push_back(v);
       if (loop.size() > limits.triangles) throw Error("has a facet with too many corners. Export it again.");
+    } else if (word == "facet" || word == "FACET") {
+      within_facet = true;
     } else if (word == "endfacet" || word == "ENDFACET") {
+      within_facet = false;
       // A facet is a triangle; a few programs write convex polygons.
       for (std::size_t i = 1; i + 1 < loop.size(); ++i) add_triangle(mesh, loop[0], loop[i], loop[i + 1]);
       loop.clear();
@@ -72,10 +76,20 @@ TriangleMesh read_text(std::string_view text, const MeshLimits& limits) {
       scanner.line(name);
     }
   }
-  if (!ended || !loop.empty())
-    throw Error("is cut short: it stops after triangle " + std::to_string(mesh.triangles.size()) +
-                " without its closing line. Export or download it again.");
+  if (within_facet || !loop.empty())
+    throw Error("is cut short: it stops within triangle " + std::to_string(mesh.triangles.size() + 1) +
+                ". Export or download it again.");
+  if (!ended) notes.emplace_back("The file ends without its closing line; if triangles are missing, it was cut short.");
   return mesh;
+}
+
+// Some other kind of file: text all through its beginning, where a binary STL has its numbers, or one that says so.
+bool is_something_else(std::string_view file) {
+  for (const char* mark : {"\x89PNG", "\xFF\xD8\xFF", "GIF8", "%PDF", "PK\3\4", "\x1F\x8B", "glTF", "ply"})
+    if (file.starts_with(mark)) return true;
+  const std::string_view beginning = file.substr(0, 512);
+  return std::all_of(beginning.begin(), beginning.end(),
+                     [](unsigned char c) { return c >= ' ' || c == '\n' || c == '\r' || c == '\t'; });
 }
 
 }  // namespace
@@ -92,7 +106,10 @@ TriangleMesh read_stl(Bytes file, const MeshLimits& limits, std::vector<std::str
   const std::string_view opening = start == std::string_view::npos ? "" : text.substr(start, 5);
   const bool looks_like_text =
       (opening == "solid" || opening == "SOLID") && text.substr(0, 1024).find('\0') == std::string_view::npos;
-  if (looks_like_text) return read_text(text, limits);
+  if (looks_like_text) return read_text(text, limits, notes);
+  const bool fits = has_header && (file.size() - k_header) / k_record >= count;
+  if (!fits && is_something_else(text))
+    throw Error("is no STL file: it neither begins with 'solid' nor holds numbers as a binary one. Check its ending.");
   if (!has_header) throw Error("is cut short: an STL file has at least 84 bytes. Export or download it again.");
   return read_binary(file, count, limits, notes);
 }

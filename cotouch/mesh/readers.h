@@ -1,4 +1,4 @@
-// Our own readers for the three plain formats. They are a page each, keep double precision, and can say exactly what is
+// Our own readers for the plain formats. They are a page each, keep double precision, and can say exactly what is
 // wrong with a file. They throw Error with the rest of a sentence that begins with the file's name ("is cut short:
 // ...").
 #pragma once
@@ -29,5 +29,6 @@ using Bytes = std::span<const std::byte>;
 TriangleMesh read_stl(Bytes file, const MeshLimits& limits, std::vector<std::string>& notes);  // text and binary
 TriangleMesh read_obj(Bytes file, const MeshLimits& limits, std::vector<std::string>& notes);
 TriangleMesh read_ply(Bytes file, const MeshLimits& limits, std::vector<std::string>& notes);  // text and binary
+TriangleMesh read_off(Bytes file, const MeshLimits& limits, std::vector<std::string>& notes);  // text
 
 }  // namespace cotouch

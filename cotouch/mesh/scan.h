@@ -8,8 +8,11 @@
 
 namespace cotouch {
 
+// Without the byte order mark that some editors put before a text.
 inline std::string_view as_text(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
 }
 
 class TextScanner {
@@ -21,13 +24,11 @@ class TextScanner {
     skip(" \t\r\n\v\f");
     return take(" \t\r\n\v\f");
   }
-  // The next line without its end; false when there is none.
+  // The next line without its end, which is \n, \r\n or \r; false when there is none.
   bool line(std::string_view& out) {
     if (rest_.empty()) return false;
-    const std::size_t end = rest_.find('\n');
-    out = rest_.substr(0, end);
-    rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-    if (!out.empty() && out.back() == '\r') out.remove_suffix(1);
+    out = take("\r\n");
+    rest_.remove_prefix(rest_.starts_with("\r\n") ? 2 : rest_.empty() ? 0 : 1);
     return true;
   }
   std::string_view rest() const { return rest_; }
