@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -31,10 +32,25 @@ namespace {
 // The first byte of what the child sends.
 enum class Outcome : std::uint8_t { result = 1, error = 2 };
 
+// What the user is told where a parser gave up: why it did is a matter between it and the file.
+constexpr const char* k_damaged = "is damaged, or too large when unpacked. Export it again or simplify it first.";
+
 void set_limit(decltype(RLIMIT_CPU) resource, std::uint64_t value) {
   const rlimit limit{value, value};
   setrlimit(resource, &limit);
 }
+
+#ifndef COTOUCH_SANITIZED
+// What this process has mapped or reserved, all of it inherited from the parent at birth.
+std::uint64_t address_space_bytes() {
+  char text[32] = {};
+  const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  const ssize_t length = read(fd, text, sizeof text - 1);
+  close(fd);
+  return length > 0 ? std::strtoull(text, nullptr, 10) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+#endif
 
 bool write_all(int fd, const void* data, std::size_t size) {
   const char* at = static_cast<const char*>(data);
@@ -66,10 +82,10 @@ void send(int fd, Outcome outcome, const void* data, std::size_t size) {
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_CPU, limits.seconds);
   set_limit(RLIMIT_FSIZE, 0);
-  if (!limits.may_open_files) set_limit(RLIMIT_NOFILE, 0);
 #ifndef COTOUCH_SANITIZED
-  set_limit(RLIMIT_AS, limits.memory_bytes);
+  set_limit(RLIMIT_AS, address_space_bytes() + limits.memory_bytes);
 #endif
+  if (!limits.may_open_files) set_limit(RLIMIT_NOFILE, 0);
   const auto fail = [&](const char* message) { send(fd, Outcome::error, message, std::strlen(message)); };
   try {
     const std::vector<std::byte> result = work();
@@ -77,11 +93,9 @@ void send(int fd, Outcome outcome, const void* data, std::size_t size) {
   } catch (const Error& error) {
     fail(error.what());
   } catch (const std::bad_alloc&) {
-    fail("needs more memory than is allowed for reading one file");
-  } catch (const std::exception& error) {
-    fail(error.what());
+    fail("needs more memory than is allowed for reading one file. Simplify it first.");
   } catch (...) {
-    fail("cannot be read");
+    fail(k_damaged);
   }
   // Neither destructors nor exit handlers: they belong to the parent.
   _exit(0);
@@ -137,15 +151,14 @@ std::vector<std::byte> run_isolated(const std::function<std::vector<std::byte>()
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
 
-  if (too_much) throw Error("holds more than can be read at once");
+  if (too_much) throw Error("holds more than can be read at once. Simplify it first.");
   if (WIFSIGNALED(status)) {
     if (WTERMSIG(status) == SIGINT) throw Cancelled();
     if (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL)
-      throw Error("takes too long or too much memory to read");
-    throw Error("is damaged in a way that crashed its reader");
+      throw Error("takes too long or too much memory to read. Simplify it first.");
+    throw Error(k_damaged);
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || received.empty())
-    throw Error("is damaged in a way that crashed its reader");
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || received.empty()) throw Error(k_damaged);
   const auto outcome = static_cast<Outcome>(received.front());
   received.erase(received.begin());
   if (outcome == Outcome::error)
