@@ -1,7 +1,7 @@
 # The library: one target made of the rooms, in the order in which they may include each other.
 # A file that needs a library beyond the compiler's own is listed in COTOUCH_LIBRARY_FILES and left out of core builds.
 set(COTOUCH_ROOMS base mesh field shell contact world touch serve)
-set(COTOUCH_LIBRARY_FILES cotouch/mesh/import.cpp)
+set(COTOUCH_LIBRARY_FILES cotouch/mesh/import.cpp cotouch/mesh/read_scene.cpp)
 
 add_library(cotouch)
 add_library(cotouch::cotouch ALIAS cotouch)

@@ -1,5 +1,5 @@
-// Reads meshes from files: STL, OBJ and PLY with our own readers, glTF, GLB, 3MF and everything else through assimp,
-// which runs in a child process because damaged files crash it (see isolate.h).
+// Reads meshes from files: STL, OBJ, PLY and OFF with our own readers, glTF, GLB, 3MF and everything else through
+// assimp (see read_scene.h).
 //
 // Anything with at least one triangle that has area is accepted, and the report says what is odd about it. Refused with
 // an Error that names the file: a file that is missing, empty, cut short or of unknown kind, coordinates that are not
@@ -14,21 +14,25 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cotouch {
 
 struct ImportOptions {
-  // The unit of the file's numbers (see base/units.h). Without it: what the file or its format states (glTF and
-  // Collada: metres, 3MF and AMF: as written in them, FBX: as written in it), otherwise metres. The report says which.
+  // The unit of the file's numbers (see base/units.h). Without it: what the file or its format states (glTF: metres,
+  // Collada, 3MF, AMF and FBX: as written in them), otherwise metres. The report says which.
   std::optional<std::string> unit;
-  // The axis of the file that points up, "x", "y" or "z", turned to become z. Without it nothing is turned.
+  // The axis of the file that points up, "x", "y" or "z", turned to become z. Without it: what the file or its format
+  // states (glTF and X3D: y, 3MF, AMF and 3DS: z, Collada and FBX: as written in them), otherwise z. The report says
+  // which.
   std::optional<std::string> up_axis;
   MeshLimits limits;
 };
 
 struct ImportedMesh {
-  TriangleMesh mesh;  // metres, cleaned, named after the file
+  TriangleMesh mesh;  // metres, z up, cleaned, named after the file
   MeshReport report;
+  std::vector<std::filesystem::path> further_files;  // beside the one named, read because it refers to them
 };
 
 ImportedMesh load_mesh(const std::filesystem::path& path, const ImportOptions& options = {});

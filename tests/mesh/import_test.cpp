@@ -4,6 +4,7 @@
 #include <cotouch/mesh/shape_parts.h>
 #include <cotouch/mesh/shapes.h>
 #include <mesh/mesh_checks.h>
+#include <support/temporary_folder.h>
 
 #include <gtest/gtest.h>
 
@@ -38,17 +39,10 @@ bool notes_say(const ImportedMesh& imported, const char* words) {
   return false;
 }
 
-class TemporaryFolder : public ::testing::Test {
+class MeshFiles : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder = std::filesystem::path(::testing::TempDir()) /
-             (std::string("cotouch_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-  std::filesystem::path folder;
+  TemporaryFolder folder;
 };
-using MeshFiles = TemporaryFolder;
 
 // One tetrahedron with edges of 10 along the axes, volume 1000/6, in each text format.
 const std::string k_obj = "v 0 0 0\nv 10 0 0\nv 0 10 0\nv 0 0 10\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
@@ -56,6 +50,17 @@ const std::string k_ply =
     "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\nelement face 4\n"
     "property list uchar int vertex_indices\nend_header\n0 0 0\n10 0 0\n0 10 0\n0 0 10\n3 0 2 1\n3 0 1 3\n3 0 3 2\n"
     "3 1 2 3\n";
+const std::string k_off = "OFF\n4 4 6\n0 0 0\n10 0 0\n0 10 0\n0 0 10\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n";
+const std::string k_stl = [] {
+  const char* corners[] = {"0 0 0", "10 0 0", "0 10 0", "0 0 10"};
+  std::string text = "solid a b\n";
+  for (const Triangle& t : {Triangle{0, 2, 1}, Triangle{0, 1, 3}, Triangle{0, 3, 2}, Triangle{1, 2, 3}}) {
+    text += "facet normal 0 0 0\nouter loop\n";
+    for (const std::uint32_t i : t) text += std::string("vertex ") + corners[i] + '\n';
+    text += "endloop\nendfacet\n";
+  }
+  return text + "endsolid a b\n";
+}();
 const std::string k_gltf =
     R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0,"translation":[5,0,0],)"
     R"("scale":[-2,2,2]}],"meshes":[{"primitives":[{"attributes":{"POSITION":0},"indices":1}]}],"buffers":[{"byteLength":72,)"
@@ -113,6 +118,40 @@ std::string three_mf(const std::string& unit_attribute) {
             R"(</mesh></object></resources><build><item objectid="1" transform="1 0 0 0 1 0 0 0 1 100 0 0"/></build></model>)"}});
 }
 
+template <class T>
+std::string bytes_of(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+const std::vector<float> k_corner{0, 0, 0, 1, 0, 0, 0, 1, 0};
+
+// Binary glTF around its JSON and its numbers.
+std::string glb(std::string json, const std::vector<float>& values) {
+  json.resize((json.size() + 3) / 4 * 4, ' ');
+  const std::string data = bytes_of(values);
+  const auto number = [](std::size_t value) { return bytes_of(std::vector{static_cast<std::uint32_t>(value)}); };
+  return "glTF" + number(2) + number(28 + json.size() + data.size()) + number(json.size()) + "JSON" + json +
+         number(data.size()) + std::string("BIN\0", 4) + data;
+}
+
+// Two triangles, 1 along x, 2 along y and 3 along z.
+std::string collada(const std::string& asset) {
+  return R"(<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset>)" +
+         asset +
+         R"(</asset><library_geometries><geometry id="g"><mesh><source id="p"><float_array id="a" count="12">)"
+         R"(0 0 0 1 0 0 0 2 0 0 0 3</float_array><technique_common><accessor source="#a" count="4" stride="3">)"
+         R"(<param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/></accessor>)"
+         R"(</technique_common></source><vertices id="v"><input semantic="POSITION" source="#p"/></vertices>)"
+         R"(<triangles count="2"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2 0 1 3</p></triangles></mesh>)"
+         R"(</geometry></library_geometries><library_visual_scenes><visual_scene id="s"><node>)"
+         R"(<instance_geometry url="#g"/></node></visual_scene></library_visual_scenes>)"
+         R"(<scene><instance_visual_scene url="#s"/></scene></COLLADA>)";
+}
+
+void expect_size(const ImportedMesh& imported, const Vec3d& size) {
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(imported.report.bounds.size()[i], size[i], 1e-6 * size[i]) << i;
+}
+
 void expect_tetrahedron(const ImportedMesh& imported, double edge) {
   EXPECT_EQ(imported.mesh.triangles.size(), 4u);
   EXPECT_EQ(imported.mesh.vertices.size(), 4u);
@@ -125,8 +164,8 @@ TEST(Import, ReadsTheTextFormats) {
   expect_tetrahedron(load_text(k_obj, "part.obj"), 10);
   expect_tetrahedron(load_text(k_ply, "part.PLY"), 10);
   EXPECT_EQ(load_text(k_obj, "part.obj").mesh.name, "part");
-  expect_tetrahedron(load_text("OFF\n4 4 6\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n", "a.off"),
-                     1);
+  expect_tetrahedron(load_text(k_off, "a.off"), 10);
+  expect_tetrahedron(load_text(k_stl, "a.stl"), 10);
 }
 
 TEST(Import, ReadsGltfWithItsTransformsInMetres) {
@@ -135,7 +174,8 @@ TEST(Import, ReadsGltfWithItsTransformsInMetres) {
   expect_tetrahedron(imported, 20);
   EXPECT_NEAR(imported.report.bounds.low.x, -15, 1e-5);
   EXPECT_NEAR(imported.report.bounds.high.x, 5, 1e-5);
-  EXPECT_TRUE(notes_say(imported, "unit: 1 m, as stated"));
+  EXPECT_TRUE(notes_say(imported, "unit: m, as stated"));
+  EXPECT_TRUE(notes_say(imported, "up axis: y, as stated"));
 }
 
 TEST(Import, ReadsBinaryGltf) {
@@ -143,16 +183,7 @@ TEST(Import, ReadsBinaryGltf) {
       R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],"meshes":[{"primitives":)"
       R"([{"attributes":{"POSITION":0}}]}],"buffers":[{"byteLength":36}],"bufferViews":[{"buffer":0,"byteLength":36}],)"
       R"("accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[1,1,0]}]}   )";
-  const std::string padded = json + std::string((4 - json.size() % 4) % 4, ' ');
-  const auto number = [](std::size_t value) {
-    const auto n = static_cast<std::uint32_t>(value);
-    return std::string(reinterpret_cast<const char*>(&n), 4);
-  };
-  const float corners[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
-  const std::string data(reinterpret_cast<const char*>(corners), sizeof corners);
-  const std::string file = "glTF" + number(2) + number(28 + padded.size() + data.size()) + number(padded.size()) +
-                           "JSON" + padded + number(data.size()) + std::string("BIN\0", 4) + data;
-  const ImportedMesh imported = load_text(file, "a.glb");
+  const ImportedMesh imported = load_text(glb(json, k_corner), "a.glb");
   EXPECT_EQ(imported.mesh.triangles.size(), 1u);
   EXPECT_NEAR(imported.report.area, 0.5, 1e-12);
   EXPECT_EQ(imported.report.open_edges, 3u);
@@ -178,15 +209,17 @@ TEST(Import, ReadsPacked3mf) {
 
 TEST_F(MeshFiles, InSeveralPartsAreReadTogether) {
   // glTF keeps its numbers in a file beside it; from memory that file is out of reach.
-  const float corners[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
-  std::ofstream(folder / "data.bin", std::ios::binary).write(reinterpret_cast<const char*>(corners), sizeof corners);
+  std::ofstream(folder / "data.bin", std::ios::binary) << bytes_of(k_corner);
   const std::string json =
       R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],"meshes":[{"primitives":)"
       R"([{"attributes":{"POSITION":0}}]}],"buffers":[{"byteLength":36,"uri":"data.bin"}],"bufferViews":[{"buffer":0,)"
       R"("byteLength":36}],"accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}]})";
   std::ofstream(folder / "a.gltf") << json;
-  EXPECT_NEAR(load_mesh(folder / "a.gltf").report.area, 0.5, 1e-12);
-  EXPECT_NE(refusal(json, "a.gltf"), "");
+  const ImportedMesh imported = load_mesh(folder / "a.gltf");
+  EXPECT_NEAR(imported.report.area, 0.5, 1e-12);
+  ASSERT_EQ(imported.further_files.size(), 1u);
+  EXPECT_TRUE(std::filesystem::equivalent(imported.further_files[0], folder / "data.bin"));
+  EXPECT_TRUE(says(refusal(json, "a.gltf"), "needs the file data.bin"));
 }
 
 TEST(Import, StatesTheAssumedUnitAndDoubtsImplausibleSizes) {
@@ -217,8 +250,42 @@ TEST(Import, TurnsTheUpAxisToZWithoutMirroring) {
     EXPECT_NEAR(signed_volume(imported.mesh), 7.0 / 6, 1e-12);
   }
   ImportOptions options;
-  options.up_axis = "w";
-  EXPECT_THROW(load_text(k_obj, "a.obj", options), Error);
+  options.up_axis = "y";
+  // What looks to the viewer (+z where y is up) goes on doing so (-y where z is up).
+  const ImportedMesh turned = load_text("v 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 3\nf 1 2 3\nf 1 2 4\n", "a.obj", options);
+  EXPECT_EQ(turned.report.bounds.low, Vec3d(0, -3, 0));
+  EXPECT_EQ(turned.report.bounds.high, Vec3d(1, 0, 2));
+  EXPECT_TRUE(notes_say(turned, "up axis: y, as given; turned to z"));
+  for (const char* wrong : {"w", ""}) {
+    options.up_axis = wrong;
+    EXPECT_THROW(load_text(k_obj, "a.obj", options), Error) << wrong;
+  }
+}
+
+TEST(Import, UpIsWhatTheFileOrItsFormatStates) {
+  const ImportedMesh z = load_text(collada("<unit meter='0.01'/><up_axis>Z_UP</up_axis>"), "a.dae");
+  expect_size(z, {0.01, 0.02, 0.03});
+  EXPECT_TRUE(notes_say(z, "unit: cm, as stated"));
+  EXPECT_TRUE(notes_say(z, "up axis: z, as stated"));
+  const ImportedMesh y = load_text(collada("<up_axis>Y_UP</up_axis>"), "a.dae");
+  expect_size(y, {1, 3, 2});
+  EXPECT_TRUE(notes_say(y, "up axis: y, as stated by the file or its format; turned to z"));
+  expect_size(load_text(collada(""), "a.dae"), {1, 3, 2});  // Collada's own default
+  expect_size(load_text(collada("<up_axis>X_UP</up_axis>"), "a.dae"), {2, 3, 1});
+
+  // What is given has precedence over what is stated, in the file's own axes and numbers.
+  ImportOptions options;
+  options.up_axis = "z";
+  options.unit = "mm";
+  expect_size(load_text(collada("<unit meter='0.01'/><up_axis>Y_UP</up_axis>"), "a.dae", options),
+              {0.001, 0.002, 0.003});
+
+  EXPECT_TRUE(notes_say(load_text(k_obj, "a.obj"), "up axis: the file states none, z assumed"));
+  EXPECT_TRUE(notes_say(load_text(three_mf(""), "a.3mf"), "up axis: z, as stated"));
+  // The tetrahedron scaled by two reaches from 0 to 20 along each axis, and its z becomes minus y.
+  const ImportedMesh gltf = load_text(k_gltf, "a.gltf");
+  EXPECT_NEAR(gltf.report.bounds.low.y, -20, 1e-5);
+  EXPECT_NEAR(gltf.report.bounds.low.z, 0, 1e-5);
 }
 
 TEST(Import, CutsPolygonsInsideTheirOutline) {
@@ -235,6 +302,48 @@ TEST(Import, ReadsObjWithNegativeIndicesSlashesAndContinuedLines) {
   expect_tetrahedron(load_text(text, "a.obj"), 10);
 }
 
+TEST(Import, SkipsByteOrderMarks) {
+  const std::string mark = "\xEF\xBB\xBF";
+  expect_tetrahedron(load_text(mark + k_obj, "a.obj"), 10);
+  expect_tetrahedron(load_text(mark + k_ply, "a.ply"), 10);
+  expect_tetrahedron(load_text(mark + k_off, "a.off"), 10);
+  expect_tetrahedron(load_text(mark + k_stl, "a.stl"), 10);
+}
+
+TEST(Import, ReadsEveryKindOfLineEnd) {
+  for (const char* end : {"\r", "\r\n"})
+    for (const auto& [text, name] :
+         {std::pair{k_obj, "a.obj"}, std::pair{k_ply, "a.ply"}, std::pair{k_off, "a.off"}, std::pair{k_stl, "a.stl"}}) {
+      SCOPED_TRACE(name);
+      std::string other;
+      for (const char c : text) other += c == '\n' ? std::string(end) : std::string(1, c);
+      expect_tetrahedron(load_text(other, name), 10);
+    }
+}
+
+TEST(Import, ReadsObjWithCommentsAfterFaces) {
+  expect_tetrahedron(load_text("v 0 0 0 # origin\n" + k_obj.substr(k_obj.find("v 10")) + "f 2 3 4 # again\n", "a.obj"),
+                     10);
+}
+
+TEST(Import, ReadsOffInItsDialects) {
+  expect_tetrahedron(load_text("OFF 4 4 0\n# c\n\n" + k_off.substr(k_off.find("0 0 0")), "a.off"), 10);
+  expect_tetrahedron(load_text(k_off.substr(4), "a.off"), 10);  // without the word
+  std::string coloured = "C" + k_off;
+  coloured.replace(coloured.find("10 0 0\n"), 7, "10 0 0 1 0.5 0 1 # red\n");
+  coloured.replace(coloured.find("3 0 2 1\n"), 8, "3 0 2 1  255 0 0\n");
+  expect_tetrahedron(load_text(coloured, "a.off"), 10);
+  EXPECT_TRUE(notes_say(load_text(k_off + "3 0 1 2\n", "a.off"), "goes on after"));
+}
+
+TEST(Import, SaysWhatIsOddAboutTheEndOfAFile) {
+  EXPECT_TRUE(notes_say(load_text(k_ply + "7\n", "a.ply"), "goes on after"));
+  EXPECT_FALSE(notes_say(load_text(k_ply + "\n", "a.ply"), "goes on after"));
+  const ImportedMesh stl = load_text(k_stl.substr(0, k_stl.find("endsolid")), "a.stl");
+  expect_tetrahedron(stl, 10);
+  EXPECT_TRUE(notes_say(stl, "without its closing line"));
+}
+
 TEST_F(MeshFiles, ComeBackAsTheyWereWritten) {
   const TriangleMesh torus = make_torus(0.06, 0.02, 24, 12);
   write_obj(torus, folder / "torus.obj");
@@ -249,13 +358,14 @@ TEST_F(MeshFiles, ComeBackAsTheyWereWritten) {
   }
   EXPECT_EQ(load_mesh(folder / "torus.obj").mesh.vertices, torus.vertices);
   EXPECT_EQ(load_mesh(folder / "torus.ply").mesh.triangles, torus.triangles);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 3);  // nothing unfinished left behind
-  EXPECT_THROW(write_obj(torus, folder / "no" / "such" / "folder.obj"), Error);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}),
+            3);  // nothing unfinished left behind
+  EXPECT_THROW(write_obj(torus, folder / "no/such/folder.obj"), Error);
 }
 
 TEST_F(MeshFiles, ThatAreMissingOrFoldersAreRefused) {
   EXPECT_THROW(load_mesh(folder / "missing.stl"), Error);
-  EXPECT_THROW(load_mesh(folder), Error);
+  EXPECT_THROW(load_mesh(folder.path()), Error);
   std::filesystem::create_directories(folder / "named.stl");
   EXPECT_THROW(load_mesh(folder / "named.stl"), Error);
   std::ofstream(folder / "empty.stl").flush();
@@ -279,16 +389,61 @@ TEST(BadFile, BinaryStlMustHoldWhatItPromises) {
     std::memcpy(stl.data() + 80, &promised, 4);
     EXPECT_TRUE(says(refusal(stl, "a.stl"), "cut short")) << promised;
   }
-  EXPECT_TRUE(says(refusal("short", "a.stl"), "cut short"));
+  EXPECT_TRUE(says(refusal(std::string("short\0", 6), "a.stl"), "cut short"));
 }
 
-TEST(BadFile, TextStlMustEnd) {
-  const std::string whole =
-      "solid a b\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 "
-      "0\nendloop\nendfacet\nendsolid a b\n";
-  EXPECT_EQ(refusal(whole, "a.stl"), "");
-  for (const char* cut : {"endsolid", "endfacet", "vertex 0 1", "1 0\nend"})
-    EXPECT_TRUE(says(refusal(whole.substr(0, whole.find(cut)), "a.stl"), "cut short")) << cut;
+TEST(BadFile, TextStlMustNotStopWithinATriangle) {
+  for (const char* cut : {"endfacet", "vertex 0 10", "10 0\nend", "outer", "normal"})
+    EXPECT_TRUE(says(refusal(k_stl.substr(0, k_stl.rfind(cut)), "a.stl"), "cut short")) << cut;
+}
+
+TEST(BadFile, OffMustHoldWhatItPromises) {
+  EXPECT_TRUE(says(refusal(k_off.substr(0, k_off.find("3 1 2 3")), "a.off"), "promises 4 faces and has 3"));
+  EXPECT_TRUE(says(refusal(k_off.substr(0, k_off.find("0 0 10")), "a.off"), "promises 4 vertices and has 3"));
+  std::string wrong = k_off;
+  wrong.replace(wrong.find("3 1 2 3"), 7, "3 1 2 9");
+  EXPECT_TRUE(says(refusal(wrong, "a.off"), "line 10 refers to vertex 9 of 4"));
+  EXPECT_TRUE(says(refusal(k_off.substr(0, k_off.size() - 3), "a.off"), "lacks a corner"));
+  EXPECT_TRUE(says(refusal("OFF\n4 99999999999999 0\n", "a.off"), "cut short"));
+  EXPECT_TRUE(says(refusal("OFF\n99999999999 4 0\n", "a.off"), "more than"));
+  EXPECT_TRUE(says(refusal("OFF BINARY\n", "a.off"), "binary"));
+  EXPECT_TRUE(says(refusal("hello", "a.off"), "no OFF file"));
+}
+
+TEST(BadFile, GltfMustReferToItsVertices) {
+  std::string wrong = k_gltf;
+  wrong.replace(wrong.find("AQACAAMA"), 8, "AQACAAcA");  // the last index: 7 instead of 3
+  EXPECT_TRUE(says(refusal(wrong, "a.gltf"), "refer to one that is not there"));
+}
+
+TEST(BadFile, OfAnotherKindThanItsNameSaysIsCalledThat) {
+  EXPECT_TRUE(says(refusal("\x89PNG\r\n\x1a\n" + std::string(200, '\7'), "a.stl"), "no STL file"));
+  EXPECT_TRUE(says(refusal(k_obj + k_obj, "a.stl"), "no STL file"));
+  EXPECT_TRUE(says(refusal("a few words", "a.stl"), "no STL file"));
+  EXPECT_TRUE(says(refusal(k_stl, "a.obj"), "no OBJ file"));
+  EXPECT_TRUE(says(refusal("v 0 0 0\n", "a.obj"), "no triangle"));
+  EXPECT_TRUE(says(refusal("\x89"
+                           "COT\r\n\x1a\n more",
+                           "a.cot"),
+                   "prepared already"));
+}
+
+TEST(BadFile, IsRefusedInWordsForItsUser) {
+  for (const auto& [content, name] :
+       {std::pair{std::string(200, '\7'), "a.3mf"}, std::pair{three_mf("").substr(0, 900), "a.3mf"},
+        std::pair{std::string("glTF rest"), "a.glb"}}) {
+    const std::string sentence = refusal(content, name);
+    EXPECT_TRUE(says(sentence, "is damaged or no ")) << sentence;
+    for (const char* internal : {"$$$", "reader", "Failed to open", "::"})
+      EXPECT_FALSE(says(sentence, internal)) << sentence;
+  }
+}
+
+TEST(BadFile, WithAnUnknownUnitNeedsAnother) {
+  EXPECT_TRUE(says(refusal(three_mf("unit=\"parsec\""), "a.3mf"), "'parsec'"));
+  ImportOptions options;
+  options.unit = "mm";
+  expect_tetrahedron(load_text(three_mf("unit=\"parsec\""), "a.3mf", options), 0.01);
 }
 
 TEST(BadFile, PlyMustHoldWhatItPromises) {
