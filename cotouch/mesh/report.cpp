@@ -1,7 +1,11 @@
 #include <cotouch/mesh/report.h>
+#include <cotouch/mesh/shape_parts.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <numeric>
 
@@ -10,10 +14,45 @@ namespace {
 
 constexpr std::uint32_t k_none = 0xffffffff;
 
-std::uint64_t hash_of(const Vec3d& v) {
+// A grid over the mesh whose cells stand for one place each.
+class PlaceGrid {
+ public:
+  using Cell = std::array<std::int64_t, 3>;
+
+  explicit PlaceGrid(const Box3d& bounds) : low_(bounds.low) {
+    const double diagonal = norm(bounds.size());
+    cells_per_metre_ = diagonal > 0 ? 1 / (k_side * diagonal) : 0;
+  }
+  Cell cell_of(const Vec3d& v) const { return shifted(v, 0); }
+  // The cells within reach of a vertex: mostly its own and no other.
+  template <class Visit>
+  void for_each_near(const Vec3d& v, const Visit& visit) const {
+    const Cell first = shifted(v, -k_reach), last = shifted(v, k_reach);
+    for (std::int64_t x = first[0]; x <= last[0]; ++x)
+      for (std::int64_t y = first[1]; y <= last[1]; ++y)
+        for (std::int64_t z = first[2]; z <= last[2]; ++z) visit(Cell{x, y, z});
+  }
+
+ private:
+  static constexpr double k_side = 16e-10;     // of the diagonal
+  static constexpr double k_reach = 1.0 / 16;  // of a cell: 1e-10 of the diagonal
+  static constexpr double k_outermost =
+      1.0 / 2;  // of a cell: keeps what lies in the box's faces off the borders of cells
+
+  Cell shifted(const Vec3d& v, double by) const {
+    const Vec3d place = (v - low_) * cells_per_metre_;
+    const auto whole = [&](double d) { return static_cast<std::int64_t>(std::floor(d + k_outermost + by)); };
+    return {whole(place.x), whole(place.y), whole(place.z)};
+  }
+
+  Vec3d low_;
+  double cells_per_metre_ = 0;
+};
+
+std::uint64_t hash_of(const PlaceGrid::Cell& cell) {
   std::uint64_t h = 0;
-  for (std::size_t i = 0; i < 3; ++i) {
-    h = (h ^ std::bit_cast<std::uint64_t>(v[i])) * 0x9e3779b97f4a7c15ULL;
+  for (const std::int64_t i : cell) {
+    h = (h ^ static_cast<std::uint64_t>(i)) * 0x9e3779b97f4a7c15ULL;
     h ^= h >> 29;
   }
   return h;
@@ -24,18 +63,25 @@ std::uint64_t hash_of(const Vec3d& v) {
 std::size_t weld(TriangleMesh& mesh) {
   const std::size_t count = mesh.vertices.size();
   const std::size_t size = std::bit_ceil(2 * count + 1);
+  const PlaceGrid grid(mesh.bounds());
   std::vector<std::uint32_t> table(size, k_none), renamed(count);
   std::vector<Vec3d> kept;
+  // Where in the table the vertex of a cell is, or belongs.
+  const auto slot_of = [&](const PlaceGrid::Cell& cell) {
+    std::size_t at = hash_of(cell) & (size - 1);
+    while (table[at] != k_none && grid.cell_of(kept[table[at]]) != cell) at = (at + 1) & (size - 1);
+    return at;
+  };
   for (std::size_t i = 0; i < count; ++i) {
-    // Adding zero turns -0 into 0, which is the same place.
-    const Vec3d v = mesh.vertices[i] + Vec3d{};
-    std::size_t at = hash_of(v) & (size - 1);
-    while (table[at] != k_none && !(kept[table[at]] == v)) at = (at + 1) & (size - 1);
-    if (table[at] == k_none) {
-      table[at] = static_cast<std::uint32_t>(kept.size());
-      kept.push_back(v);
+    const Vec3d& v = mesh.vertices[i];
+    std::uint32_t found = k_none;
+    grid.for_each_near(v, [&](const PlaceGrid::Cell& cell) { found = std::min(found, table[slot_of(cell)]); });
+    if (found == k_none) {
+      found = static_cast<std::uint32_t>(kept.size());
+      table[slot_of(grid.cell_of(v))] = found;
+      kept.push_back(v + Vec3d{});  // adding zero turns -0 into 0
     }
-    renamed[i] = table[at];
+    renamed[i] = found;
   }
   for (Triangle& t : mesh.triangles)
     for (std::uint32_t& index : t) index = renamed[index];
@@ -146,13 +192,22 @@ std::string counted(std::size_t count, const char* one, const char* many) {
   return std::to_string(count) + ' ' + (count == 1 ? one : many);
 }
 
-// A length in the unit a person would use.
-std::string length(double metres) {
+// Units a person would use, each with the quantity it is used from, in SI units.
+struct NamedUnit {
+  double from, size;
+  const char* name;
+};
+constexpr std::array<NamedUnit, 4> k_lengths{{{1e3, 1e3, "km"}, {1, 1, "m"}, {1e-4, 1e-3, "mm"}, {0, 1e-6, "um"}}};
+constexpr std::array<NamedUnit, 4> k_areas{{{1e5, 1e6, "km2"}, {0.1, 1, "m2"}, {1e-5, 1e-4, "cm2"}, {0, 1e-6, "mm2"}}};
+constexpr std::array<NamedUnit, 4> k_volumes{
+    {{1e8, 1e9, "km3"}, {0.01, 1, "m3"}, {1e-7, 1e-6, "cm3"}, {0, 1e-9, "mm3"}}};
+
+std::string measured(double quantity, const std::array<NamedUnit, 4>& units) {
+  const NamedUnit& unit =
+      *std::find_if(units.begin(), units.end() - 1, [&](const NamedUnit& u) { return quantity >= u.from; });
+  const double number = quantity / unit.size;
   char buffer[48];
-  if (metres >= 1)
-    std::snprintf(buffer, sizeof buffer, "%.3g m", metres);
-  else
-    std::snprintf(buffer, sizeof buffer, "%.3g mm", metres * 1000);
+  std::snprintf(buffer, sizeof buffer, number < 100 ? "%.3g %s" : "%.0f %s", number, unit.name);
   return buffer;
 }
 
@@ -162,6 +217,7 @@ MeshReport clean_mesh(TriangleMesh& mesh) {
   MeshReport report;
   report.vertices_read = mesh.vertices.size();
   report.triangles_read = mesh.triangles.size();
+  drop_unused_vertices(mesh);  // a stray one far away would blur what the same place is
   report.welded = weld(mesh);
   report.without_area = drop_without_area(mesh);
   report.duplicates = drop_duplicates(mesh);
@@ -176,6 +232,7 @@ MeshReport clean_mesh(TriangleMesh& mesh) {
     const auto [a, b, c] = mesh.corners(t);
     report.area += 0.5 * norm(cross(b - a, c - a));
   }
+  if (report.closed()) report.volume = std::fabs(signed_volume(mesh));
   return report;
 }
 
@@ -185,9 +242,9 @@ std::vector<std::string> MeshReport::lines() const {
                 counted(components, "piece", "pieces"));
   if (!bounds.empty()) {
     const Vec3d size = bounds.size();
-    char surface[48];
-    std::snprintf(surface, sizeof surface, "%.3g cm2", area * 1e4);
-    out.push_back("size " + length(size.x) + " x " + length(size.y) + " x " + length(size.z) + ", surface " + surface);
+    out.push_back("size " + measured(size.x, k_lengths) + " x " + measured(size.y, k_lengths) + " x " +
+                  measured(size.z, k_lengths) + ", surface " + measured(area, k_areas) +
+                  (volume ? ", volume " + measured(*volume, k_volumes) : ""));
   }
   if (without_area > 0) out.push_back("dropped " + counted(without_area, "triangle", "triangles") + " without area");
   if (duplicates > 0) out.push_back("dropped " + counted(duplicates, "repeated triangle", "repeated triangles"));

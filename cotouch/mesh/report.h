@@ -4,6 +4,7 @@
 #include <cotouch/mesh/mesh.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct MeshReport {
   // As read.
   std::size_t vertices_read = 0, triangles_read = 0;
   // Taken away by cleaning.
-  std::size_t welded = 0;        // vertices at the very place of another one
+  std::size_t welded = 0;        // vertices at the place of another one
   std::size_t without_area = 0;  // triangles whose height is lost in rounding
   std::size_t duplicates = 0;    // triangles with the same three corners as another one, in any order
   // What is left. An edge is open with one triangle, non-manifold with more than two, and inconsistent when its two
@@ -32,8 +33,9 @@ struct MeshReport {
   std::size_t components = 0;  // connected through shared corners
   std::size_t open_edges = 0, nonmanifold_edges = 0, inconsistent_edges = 0;
   SelfIntersections crossings;
-  Box3d bounds;     // metres
-  double area = 0;  // square metres
+  Box3d bounds;                  // metres
+  double area = 0;               // square metres
+  std::optional<double> volume;  // cubic metres, of a closed mesh
   // What was assumed about the file and what looks wrong, a sentence each.
   std::vector<std::string> notes;
 
@@ -42,8 +44,12 @@ struct MeshReport {
   std::vector<std::string> lines() const;
 };
 
-// Joins equal vertices, drops triangles without area and repeated ones and the vertices nothing refers to, and reports
-// what it found. The order of what stays is kept. Never fails; whether anything is left is for the caller to judge.
+// Joins vertices in the same place, drops triangles without area and repeated ones and the vertices nothing refers to,
+// and reports what it found. The order of what stays is kept. Vertices must be finite; whether anything is left is for
+// the caller to judge.
+//
+// The same place is where only rounding tells two vertices apart, such as the many poles of a sphere made from sines:
+// those within 1e-10 of the mesh's diagonal are joined, and never any that are 3e-9 of it apart.
 MeshReport clean_mesh(TriangleMesh& mesh);
 
 }  // namespace cotouch

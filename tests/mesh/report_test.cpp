@@ -1,4 +1,4 @@
-#include <cotouch/base/trig.h>
+#include <cotouch/base/random.h>
 #include <cotouch/mesh/report.h>
 #include <cotouch/mesh/shapes.h>
 #include <mesh/mesh_checks.h>
@@ -38,6 +38,46 @@ TEST(MeshReport, ZeroAndMinusZeroAreTheSamePlace) {
   mesh.vertices = {{0.0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {-0.0, 0, 0}, {0, 1, 0}, {-1, 0, 0}};
   mesh.triangles = {{0, 1, 2}, {3, 4, 5}};
   EXPECT_EQ(clean_mesh(mesh).open_edges, 4u);
+}
+
+TEST(MeshReport, PlacesThatOnlyRoundingTellsApartAreTheSame) {
+  // Every vertex of every triangle moved by a little of the diagonal, each by another little.
+  const TriangleMesh sphere = make_sphere(0.05, 2);
+  const double diagonal = norm(sphere.bounds().size());
+  for (const double little : {1e-17, 4e-11}) {
+    TriangleMesh soup = unwelded(sphere);
+    Random random(1);
+    for (Vec3d& v : soup.vertices)
+      for (std::size_t i = 0; i < 3; ++i) v[i] += little * diagonal * (random.uniform() - 0.5);
+    const MeshReport report = clean_mesh(soup);
+    EXPECT_TRUE(report.closed()) << little;
+    EXPECT_EQ(report.vertices, sphere.vertices.size()) << little;
+  }
+  // A slit of 3e-9 of the diagonal stays open, also where a vertex used by nothing lies far away.
+  TriangleMesh slit;
+  slit.vertices = {{0, 0, 0}, {0, 1, 0}, {-1, 0, 0}, {8e-9, 0, 0}, {8e-9, 1, 0}, {1, 0, 0}, {1e6, 0, 0}};
+  slit.triangles = {{0, 1, 2}, {3, 5, 4}};
+  EXPECT_EQ(clean_mesh(slit).open_edges, 6u);
+}
+
+TEST(MeshReport, MeasuresVolumeWhereThereIsAnInside) {
+  TriangleMesh box = make_box({0.1, 0.2, 0.3});
+  EXPECT_NEAR(clean_mesh(box).volume.value(), 0.006, 1e-15);
+  for (Triangle& t : box.triangles) std::swap(t[0], t[1]);  // inside out
+  EXPECT_NEAR(clean_mesh(box).volume.value(), 0.006, 1e-15);
+  box.triangles.pop_back();
+  EXPECT_FALSE(clean_mesh(box).volume.has_value());
+}
+
+TEST(MeshReport, UsesUnitsThatFit) {
+  const auto measures = [](const Vec3d& size) {
+    TriangleMesh box = make_box(size);
+    return clean_mesh(box).lines()[1];
+  };
+  EXPECT_EQ(measures({0.1, 0.2, 0.3}), "size 100 mm x 200 mm x 300 mm, surface 0.22 m2, volume 6000 cm3");
+  EXPECT_EQ(measures({10, 20, 30}), "size 10 m x 20 m x 30 m, surface 2200 m2, volume 6000 m3");
+  EXPECT_EQ(measures({1000, 2000, 3000}), "size 1 km x 2 km x 3 km, surface 22 km2, volume 6 km3");
+  EXPECT_EQ(measures({1e-5, 0.002, 0.003}), "size 10 um x 2 mm x 3 mm, surface 0.121 cm2, volume 0.06 mm3");
 }
 
 TEST(MeshReport, FindsWhatWasBroken) {
