@@ -1,37 +1,16 @@
 #include <cotouch/base/error.h>
+#include <cotouch/base/file.h>
 #include <cotouch/mesh/export.h>
 
 #include <bit>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <limits>
 
 namespace cotouch {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "binary files are little-endian");
-
-void write_file(const std::filesystem::path& path, const std::string& content) {
-  std::filesystem::path unfinished = path;
-  unfinished += ".unfinished";
-  std::error_code ignored;
-  {
-    std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
-    out.write(content.data(), static_cast<std::streamsize>(content.size()));
-    out.close();
-    if (!out) {
-      std::filesystem::remove(unfinished, ignored);
-      throw Error("Cannot write " + path.string() + ". Check that its folder exists and has room.");
-    }
-  }
-  std::error_code error;
-  std::filesystem::rename(unfinished, path, error);
-  if (error) {
-    std::filesystem::remove(unfinished, ignored);
-    throw Error("Cannot write " + path.string() + ": " + error.message() + ".");
-  }
-}
 
 template <class T>
 void put(std::string& out, const T& value) {

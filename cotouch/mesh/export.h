@@ -1,5 +1,4 @@
-// Writes meshes for other programs. The file appears complete or not at all: it is written beside its final name and
-// renamed. Throws Error where that fails.
+// Writes meshes for other programs, whole or not at all (see base/file.h).
 #pragma once
 
 #include <cotouch/mesh/mesh.h>
