@@ -1,7 +1,8 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/part_picture.h>
-#include <cotouch/app/progress_bar.h>
+#include <cotouch/base/error.h>
 #include <cotouch/contact/asset.h>
+#include <cotouch/mesh/report.h>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,19 @@ namespace {
 
 std::size_t fine_bricks(const FieldData& data) {
   return data.samples.size() / FieldData::k_brick_samples;
+}
+
+nlohmann::ordered_json mesh_json(TriangleMesh mesh) {
+  const MeshReport report = clean_mesh(mesh);
+  const auto numbers = [](const Vec3d& v) { return nlohmann::ordered_json{v.x, v.y, v.z}; };
+  nlohmann::ordered_json json;
+  json["vertices"] = report.vertices_read;
+  json["triangles"] = report.triangles_read;
+  json["size_m"] = numbers(report.bounds.size());
+  json["bounds_m"] = {numbers(report.bounds.low), numbers(report.bounds.high)};
+  json["area_m2"] = report.area;
+  json["volume_m3"] = report.volume ? nlohmann::ordered_json(*report.volume) : nlohmann::ordered_json();
+  return json;
 }
 
 void print_json(const InspectCommand& command, const Part& part) {
@@ -27,10 +41,7 @@ void print_json(const InspectCommand& command, const Part& part) {
                       {"points", part.settings.shell.points},
                       {"offset_cells", part.settings.shell.offset},
                       {"seed", part.settings.shell.seed}};
-  const Vec3d size = part.mesh.bounds().size();
-  json["mesh"] = {{"vertices", part.mesh.vertices.size()},
-                  {"triangles", part.mesh.triangles.size()},
-                  {"size_m", {size.x, size.y, size.z}}};
+  json["mesh"] = mesh_json(part.mesh);
   json["field"] = {{"spacing_m", field.spacing},
                    {"bricks", {field.bricks.x, field.bricks.y, field.bricks.z}},
                    {"fine_bricks", fine_bricks(field)},
@@ -73,6 +84,9 @@ void print_text(const InspectCommand& command, const Part& part) {
 }  // namespace
 
 void run_inspect(const InspectCommand& command) {
+  std::error_code ignored;  // what does not exist is not the same
+  if (std::filesystem::equivalent(command.part, command.png, ignored))
+    throw Error("The picture would replace the part " + command.part.string() + ". Give another name with --png.");
   const Part part = read_asset(command.part);
   if (command.json)
     print_json(command, part);

@@ -1,5 +1,6 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/progress_bar.h>
+#include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
 #include <cotouch/base/realtime.h>
 #include <cotouch/contact/asset.h>
@@ -25,10 +26,25 @@ std::string field_findings(const FieldReport& report) {
   return text;
 }
 
+void check_not_replaced(const std::filesystem::path& mesh, const std::filesystem::path& output) {
+  std::error_code ignored;  // what does not exist is not the same
+  if (std::filesystem::equivalent(mesh, output, ignored))
+    throw Error("The part would replace its own mesh " + mesh.string() + ". Give another name with -o.");
+}
+
+// Preparing may take minutes, so what cannot be written is found out before.
+void check_output(const PrepareCommand& command) {
+  check_not_replaced(command.mesh, command.output);
+  check_writable(command.output);
+  std::error_code ignored;
+  if (std::filesystem::exists(command.output, ignored) && !std::filesystem::is_regular_file(command.output, ignored))
+    throw Error("Cannot write " + command.output.string() + ": a part needs a file of its own. Give its name with -o.");
+}
+
 }  // namespace
 
 void run_prepare(const PrepareCommand& command) {
-  check_writable(command.output);  // preparing may take minutes
+  check_output(command);
   const std::int64_t start = monotonic_ns();
   ProgressBar bar(command.json);
   bar.update("Reading the mesh", 0);
@@ -36,6 +52,7 @@ void run_prepare(const PrepareCommand& command) {
   if (!command.unit.empty()) options.unit = command.unit;
   if (!command.up_axis.empty()) options.up_axis = command.up_axis;
   const ImportedMesh imported = load_mesh(command.mesh, options);
+  for (const std::filesystem::path& file : imported.further_files) check_not_replaced(file, command.output);
   bar.clear();
   if (!command.json) {
     fmt::print("{}\n", command.mesh.filename().string());

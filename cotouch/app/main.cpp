@@ -4,9 +4,15 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -15,12 +21,47 @@ using namespace cotouch;
 constexpr int k_exit_error = 2;
 constexpr int k_exit_interrupted = 130;
 
+// One of the given words, however it is written.
+CLI::Validator one_of(std::vector<std::string> words) {
+  return CLI::IsMember(std::move(words), CLI::ignore_case);
+}
+
+template <class T>
+bool is_number(const std::string& text, T& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+// CLI11 would take -1 for the largest number, and what is too large as well.
+const CLI::Validator k_seed(
+    [](const std::string& text) {
+      std::uint64_t seed = 0;
+      return is_number(text, seed) ? "" : "a seed is a whole number from 0 to 2^64 - 1, not '" + text + "'";
+    },
+    "");
+
+// The shell must lie in the band where the field is exact (see shell/level_set.cpp). CLI::Range lets nan through.
+const CLI::Validator k_offset(
+    [](const std::string& text) {
+      double cells = 0;
+      const bool fits = is_number(text, cells) && std::fabs(cells) <= 3.75;
+      return fits ? "" : "an offset is a number from -3.75 to 3.75, not '" + text + "'";
+    },
+    "");
+
+const CLI::Validator k_file_name(
+    [](const std::string& text) { return text.empty() ? "give the name of a file" : std::string(); }, "");
+
 void declare_prepare(CLI::App& app, PrepareCommand& command) {
   CLI::App* sub = app.add_subcommand("prepare", "Make a part that can be touched from a mesh file");
   sub->add_option("mesh", command.mesh, "STL, OBJ, PLY, glTF, 3MF or another mesh file")->required();
-  sub->add_option("-o,--output", command.output, "the part's file, named *.cot by custom")->required();
-  sub->add_option("--unit", command.unit, "unit of the mesh's numbers: um, mm, cm, m, in, ft");
-  sub->add_option("--up", command.up_axis, "axis of the mesh that points up: x, y or z");
+  sub->add_option("-o,--output", command.output, "the part's file, named *.cot by custom")
+      ->required()
+      ->check(k_file_name);
+  sub->add_option("--unit", command.unit, "unit of the mesh's numbers; without it, what the file states, else m")
+      ->transform(one_of({"um", "mm", "cm", "m", "in", "ft"}));
+  sub->add_option("--up", command.up_axis, "axis of the mesh that points up; without it, what the file states, else z")
+      ->transform(one_of({"x", "y", "z"}));
   sub->add_option("--resolution", command.settings.field.resolution, "cells of the field along the longest side")
       ->check(CLI::Range(8, 2000))
       ->capture_default_str();
@@ -28,8 +69,11 @@ void declare_prepare(CLI::App& app, PrepareCommand& command) {
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
   sub->add_option("--offset", command.settings.shell.offset, "how far outside the surface the points lie, in cells")
+      ->check(k_offset)
       ->capture_default_str();
-  sub->add_option("--seed", command.settings.shell.seed, "seed of the points' places")->capture_default_str();
+  sub->add_option("--seed", command.settings.shell.seed, "seed of the points' places")
+      ->check(k_seed)
+      ->capture_default_str();
   sub->add_flag("!--no-cache", command.use_cache, "prepare anew even if this mesh was prepared before");
   sub->add_flag("--json", command.json, "print the report as JSON");
   sub->footer("Example: cotouch prepare bracket.stl --unit mm --resolution 200 -o bracket.cot");
@@ -39,7 +83,8 @@ void declare_prepare(CLI::App& app, PrepareCommand& command) {
 void declare_inspect(CLI::App& app, InspectCommand& command) {
   CLI::App* sub = app.add_subcommand("inspect", "Show what is in a part's file");
   sub->add_option("part", command.part, "a file made by 'cotouch prepare'")->required();
-  sub->add_option("--png", command.png, "draw the mesh, a slice of the field and the shell into this file");
+  sub->add_option("--png", command.png, "draw the mesh, a slice of the field and the shell into this file")
+      ->check(k_file_name);
   sub->add_flag("--json", command.json, "print as JSON");
   sub->footer("Example: cotouch inspect bracket.cot --png bracket.png");
   sub->callback([&] { run_inspect(command); });
@@ -87,7 +132,7 @@ void declare_experiment(CLI::App& app, ExperimentCommand& command) {
   CLI::App* sub = app.add_subcommand("experiment", "Repeat a table or figure of the papers beside our own figures");
   sub->add_option("name", command.name, "which one; without a name, lists them");
   sub->add_flag("--quick", command.quick, "a smaller run, under a minute once its parts are cached");
-  sub->add_option("--seed", command.seed, "seed of everything random")->capture_default_str();
+  sub->add_option("--seed", command.seed, "seed of everything random")->check(k_seed)->capture_default_str();
   sub->add_option("--json", command.json, "also write the results to this file");
   sub->add_option("--folder", command.folder, "where figures are written")->capture_default_str();
   sub->footer("Example: cotouch experiment contact-table --quick --json table.json");

@@ -1,6 +1,9 @@
 // Preparing and looking at parts on the command line.
 #include <cotouch/contact/asset.h>
 
+#include <cmath>
+#include <nlohmann/json.hpp>
+
 #include "app/command_fixture.h"
 
 using namespace cotouch;
@@ -78,6 +81,91 @@ TEST_F(Command, APlaceThatCannotBeWrittenIsKnownBeforeTheWork) {
   write("a.obj", k_tetrahedron);
   expect_one_sentence(run({"prepare", "a.obj", "-o", "no/such/folder/a.cot"}));
   expect_one_sentence(run({"prepare", "a.obj", "-o", "."}));
+}
+
+TEST_F(Command, NothingReplacesWhatItIsMadeFrom) {
+  write("a.obj", k_tetrahedron);
+  std::filesystem::create_symlink("a.obj", folder_ / "link.obj");
+  for (const char* output : {"a.obj", "./a.obj", "link.obj"}) {
+    SCOPED_TRACE(output);
+    expect_one_sentence(run({"prepare", "a.obj", "-o", output}));
+    EXPECT_EQ(text_of(folder_ / "a.obj"), k_tetrahedron);
+  }
+
+  // The same for a file that the mesh refers to.
+  const float corners[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+  const std::string numbers(reinterpret_cast<const char*>(corners), sizeof corners);
+  write("data.bin", numbers);
+  write(
+      "a.gltf",
+      R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],"meshes":[{"primitives":)"
+      R"([{"attributes":{"POSITION":0}}]}],"buffers":[{"byteLength":36,"uri":"data.bin"}],"bufferViews":[{"buffer":0,)"
+      R"("byteLength":36}],"accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}]})");
+  EXPECT_EQ(run({"prepare", "a.gltf", "-o", "data.bin"}).code, 2);
+  EXPECT_EQ(text_of(folder_ / "data.bin"), numbers);
+
+  ASSERT_EQ(run({"prepare", "a.obj", "--resolution", "16", "--points", "64", "-o", "a.cot"}).code, 0);
+  const std::string part = text_of(folder_ / "a.cot");
+  expect_one_sentence(run({"inspect", "a.cot", "--png", "a.cot"}));
+  EXPECT_EQ(text_of(folder_ / "a.cot"), part);
+  const Outcome again = run({"prepare", "a.cot", "--json", "-o", "b.cot"});
+  expect_one_sentence(again);
+  EXPECT_NE(again.err.find("prepared already"), std::string::npos) << again.err;
+}
+
+TEST_F(Command, WrongOptionsAreFoundBeforeTheMeshIsRead) {
+  // There is no mesh, so each of these would be refused for that if it were not for the option.
+  for (const std::vector<std::string>& option :
+       std::vector<std::vector<std::string>>{{"--unit", "furlong"},
+                                             {"--unit", ""},
+                                             {"--up", "w"},
+                                             {"--up", ""},
+                                             {"--offset", "nan"},
+                                             {"--offset", "100"},
+                                             {"--seed", "-1"},
+                                             {"--seed", "18446744073709551616"},
+                                             {"--seed", "1.5"},
+                                             {"--output", ""}}) {
+    SCOPED_TRACE(option[0] + ' ' + option[1]);
+    std::vector<std::string> arguments{"prepare", "missing.stl"};
+    if (option[0] != "--output") arguments.insert(arguments.end(), {"-o", "a.cot"});
+    arguments.insert(arguments.end(), option.begin(), option.end());
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find(option[0]), std::string::npos) << outcome.err;
+  }
+  EXPECT_EQ(run({"inspect", "a.cot", "--png", ""}).code, 2);
+  EXPECT_EQ(run({"experiment", "--seed", "-1"}).code, 2);
+  write("a.obj", k_tetrahedron);
+  const Outcome device = run({"prepare", "a.obj", "-o", "/dev/null"});
+  expect_one_sentence(device);
+  EXPECT_NE(device.err.find("file of its own"), std::string::npos) << device.err;
+}
+
+TEST_F(Command, UnitsAndAxesAreKnownInAnyCase) {
+  write("a.obj", "v 0 0 0\nv 10 0 0\nv 0 20 0\nv 0 0 30\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+  const Outcome prepared = run({"prepare", "a.obj", "--unit", "MM", "--up", "Y", "--seed", "18446744073709551615",
+                                "--resolution", "16", "--points", "64", "-o", "a.cot"});
+  ASSERT_EQ(prepared.code, 0) << prepared.err;
+  const Box3d bounds = read_asset(folder_ / "a.cot").mesh.bounds();
+  EXPECT_NEAR(bounds.size().y, 0.030, 1e-12);
+  EXPECT_NEAR(bounds.size().z, 0.020, 1e-12);
+  EXPECT_NE(prepared.out.find("unit: mm, as given"), std::string::npos) << prepared.out;
+  EXPECT_NE(prepared.out.find("up axis: y, as given; turned to z"), std::string::npos) << prepared.out;
+}
+
+TEST_F(Command, InspectMeasuresTheMesh) {
+  const auto mesh = [&](const std::string& text) {
+    write("a.obj", text);
+    EXPECT_EQ(run({"prepare", "a.obj", "--resolution", "16", "--points", "64", "-o", "a.cot"}).code, 0);
+    return nlohmann::json::parse(run({"inspect", "a.cot", "--json"}).out).at("mesh");
+  };
+  const nlohmann::json whole = mesh(k_tetrahedron);
+  EXPECT_EQ(whole.at("bounds_m"), nlohmann::json::parse("[[0, 0, 0], [30, 30, 30]]"));
+  EXPECT_NEAR(whole.at("volume_m3").get<double>(), 4500, 1e-6);
+  EXPECT_NEAR(whole.at("area_m2").get<double>(), 3 * 450 + 450 * std::sqrt(3), 1e-6);
+  const std::string text = k_tetrahedron;
+  EXPECT_TRUE(mesh(text.substr(0, text.rfind('f'))).at("volume_m3").is_null());
 }
 
 TEST_F(Command, ForeignAndDamagedPartsAreRefusedWithAReason) {
