@@ -15,8 +15,8 @@ namespace {
 
 Part figure_part(const ExperimentOptions& options, std::string& note) {
   PartSettings settings;
-  settings.field.resolution = options.quick ? 128 : 256;
-  settings.shell.points = options.quick ? 65536 : 262144;
+  settings.field.resolution = 256;
+  settings.shell.points = 262144;
   settings.shell.seed = options.seed;
   const TriangleMesh dragon = scanned_model("dragon_res2.ply");
   if (!dragon.triangles.empty()) {

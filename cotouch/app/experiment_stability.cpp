@@ -298,6 +298,10 @@ void add_definitions(ExperimentReport& report, bool quick) {
       "and "
       "delay take away, which the theory calls passive; and no energy is created. The sweep ends at {} of the limit.",
       standard.calm_speed * 1e3, standard.calm_speed * 1e3, shares(quick).back()));
+  if (quick)
+    report.notes.push_back(
+        "Quick: only a few stiffnesses and two of six hands; the full run tries more and may end at a lower "
+        "stiffness.");
   std::string hand_list;
   for (const Hand& hand : hands(quick))
     hand_list += fmt::format("{}{} ({:.0f} N/m, {:.2g} N s/m)", hand_list.empty() ? "" : "; ", hand.name,

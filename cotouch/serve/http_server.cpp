@@ -37,7 +37,11 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
   Connection(HttpServer::Impl& server, tcp::socket&& socket) : Peer(server), stream_(std::move(socket)) {}
   ~Connection() override { end_upload(); }
 
-  void hang_up() override { stream_.close(); }
+  void hang_up() override {
+    idle_since_.reset();
+    stream_.close();
+  }
+  std::optional<std::chrono::steady_clock::time_point> idle_since() const override { return idle_since_; }
 
   void start() {
     boost::system::error_code ignored;
@@ -47,12 +51,14 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
 
  private:
   void read_head(double seconds) {
+    idle_since_ = std::chrono::steady_clock::now();
     parser_.emplace();
     parser_->header_limit(k_head_bytes);
     parser_->body_limit(server_.settings.limits.upload_bytes);
     stream_.expires_after(to_duration(seconds));
     http::async_read_header(stream_, buffer_, *parser_,
                             [self = shared_from_this()](boost::system::error_code error, std::size_t) {
+                              self->idle_since_.reset();
                               if (error) return self->on_head_error(error);
                               self->on_head();
                             });
@@ -232,6 +238,7 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
   std::string waste_;
   Target target_;
   const PageFile* page_file_ = nullptr;
+  std::optional<std::chrono::steady_clock::time_point> idle_since_;
   bool keep_open_ = false, uploading_ = false;
 };
 
@@ -297,9 +304,18 @@ void HttpServer::Impl::accept() {
       return;
     }
     // Beyond the limit the socket closes as it goes out of scope.
-    if (peers.size() < settings.limits.connections) std::make_shared<Connection>(*this, std::move(socket))->start();
+    if (make_room()) std::make_shared<Connection>(*this, std::move(socket))->start();
     accept();
   });
+}
+
+bool HttpServer::Impl::make_room() {
+  if (peers.size() < settings.limits.connections) return true;
+  Peer* longest = nullptr;
+  for (Peer* peer : peers)
+    if (peer->idle_since() && (longest == nullptr || *peer->idle_since() < *longest->idle_since())) longest = peer;
+  if (longest != nullptr) longest->hang_up();
+  return longest != nullptr;
 }
 
 void HttpServer::Impl::update_demand() {

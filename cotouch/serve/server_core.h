@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -40,6 +41,8 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
   virtual void hang_up() = 0;
+  // Since when it has been waiting for a request; nothing where it is of use to someone.
+  virtual std::optional<std::chrono::steady_clock::time_point> idle_since() const { return std::nullopt; }
 
  protected:
   HttpServer::Impl& server_;
@@ -61,6 +64,9 @@ struct HttpServer::Impl {
   explicit Impl(const ServerSettings& settings_, PageFiles page_);
 
   void accept();
+  // Whether one more connection may be taken. At the limit the one that has been idle longest makes room, so that
+  // connections which say nothing cannot keep everyone else out.
+  bool make_room();
   HttpResponse answer(HttpRequest request);
   void update_demand();
   void forget_viewer(ViewerId viewer);

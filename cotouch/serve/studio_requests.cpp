@@ -59,7 +59,7 @@ HttpResponse Studio::answer(HttpRequest request) {
   if (request.post) {
     if (path == "/api/upload") return answer_upload(request);
     if (path == "/api/scene/save") return answer_save(request.target);
-    return error_response(404, "There is nothing to send to at this address.");
+    return error_response(405, "Nothing can be sent to this address.");
   }
   if (path == "/api/hello") return json_response(hello_answer(settings_.version));
   if (path == "/api/scenes") return json_response(gallery_answer(library_.list()));
