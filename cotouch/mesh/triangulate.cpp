@@ -3,8 +3,10 @@
 namespace cotouch {
 namespace {
 
-// Cutting ears takes quadratic time; beyond this a polygon is fanned out.
-constexpr std::size_t k_most_corners = 2048;
+// Looking for an ear goes through all corners, and every corner may be looked at several times. Work per corner thus
+// grows with the polygon; beyond these bounds the rest of it is fanned out.
+constexpr std::size_t k_most_corners = 1024;
+constexpr std::size_t k_most_looks = 16;  // at each corner, on average
 
 struct Flat {
   double x, y;
@@ -60,13 +62,20 @@ void add_polygon(TriangleMesh& mesh, std::span<const std::uint32_t> corners) {
     }
     return true;
   };
-  while (!flat.empty() && left.size() > 3) {
-    std::size_t ear = 0;
-    while (ear < left.size() && !is_ear(ear)) ++ear;
-    if (ear == left.size()) break;  // it crosses itself
+  // The next ear is mostly where the last one was: of a spiral only the ends can be cut.
+  std::size_t at = 0, in_vain = 0;
+  for (std::size_t looks = k_most_looks * corners.size(); !flat.empty() && left.size() > 3 && looks > 0; --looks) {
     const std::size_t n = left.size();
-    mesh.triangles.push_back({corners[left[(ear + n - 1) % n]], corners[left[ear]], corners[left[(ear + 1) % n]]});
-    left.erase(left.begin() + static_cast<std::ptrdiff_t>(ear));
+    if (in_vain == n) break;  // it crosses itself
+    if (!is_ear(at)) {
+      at = (at + 1) % n;
+      ++in_vain;
+      continue;
+    }
+    mesh.triangles.push_back({corners[left[(at + n - 1) % n]], corners[left[at]], corners[left[(at + 1) % n]]});
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(at));
+    at = (at + n - 2) % (n - 1);
+    in_vain = 0;
   }
   for (std::size_t i = 1; i + 1 < left.size(); ++i)
     mesh.triangles.push_back({corners[left[0]], corners[left[i]], corners[left[i + 1]]});
