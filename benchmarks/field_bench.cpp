@@ -110,21 +110,68 @@ void lookup_field(benchmark::State& state) {
   lookups(state, sphere(), 128);
 }
 
-// Everything from triangles to field: 102,400 of them, half facing the wrong way.
-void build_from_soup(benchmark::State& state) {
-  TriangleMesh mesh = make_torus(0.7, 0.25, 320, 160);
-  Random random(5);
-  for (Triangle& t : mesh.triangles)
-    if (random.uniform() < 0.5) std::swap(t[1], t[2]);
+// Everything from triangles to field, of about a hundred thousand triangles at each resolution.
+void build_from(benchmark::State& state, const TriangleMesh& mesh) {
   FieldSettings settings;
   settings.resolution = static_cast<int>(state.range(0));
   NoProgress quiet;
   for (auto _ : state) {
-    const Field field = build_field(mesh, settings, quiet);
+    FieldReport report;
+    const Field field = build_field(mesh, settings, quiet, &report);
     state.counters["MiB"] = static_cast<double>(field.memory_bytes()) / (1 << 20);
+    state.counters["enclosed"] = static_cast<double>(report.enclosed);
+    state.counters["sheets"] = static_cast<double>(report.sheets);
+    state.counters["caps"] = static_cast<double>(report.caps);
   }
+  state.counters["triangles"] = static_cast<double>(mesh.triangles.size());
 }
-BENCHMARK(build_from_soup)->Arg(128)->Arg(256)->Unit(benchmark::kSecond)->Iterations(1)->UseRealTime();
+
+// One closed surface, half of its triangles facing the wrong way: nothing crosses, nothing is open.
+void soup_flipped_torus(benchmark::State& state) {
+  TriangleMesh mesh = make_torus(0.7, 0.25, 320, 160);
+  Random random(5);
+  for (Triangle& t : mesh.triangles)
+    if (random.uniform() < 0.5) std::swap(t[1], t[2]);
+  build_from(state, mesh);
+}
+
+// Seventy-eight closed spheres that cross each other: much is enclosed.
+void soup_crossing_spheres(benchmark::State& state) {
+  TriangleMesh mesh;
+  Random random(3);
+  for (int i = 0; i < 78; ++i) {
+    TriangleMesh sphere = make_sphere(random.uniform(0.1, 0.4), 3);
+    const Vec3d center{random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)};
+    for (Vec3d& v : sphere.vertices) v += center;
+    append(mesh, sphere);
+  }
+  build_from(state, mesh);
+}
+
+// An engine bay: pipes, housings and ribs through each other, some of them thinner than a cell.
+void soup_clutter(benchmark::State& state) {
+  build_from(state, make_clutter());
+}
+
+// A creature of crossing pieces as a scanner leaves it: without its feet and the lower half of its body, which is one
+// hole as wide as the animal.
+void soup_open_scan(benchmark::State& state) {
+  CreatureShape shape;
+  shape.edge = 0.0009;
+  TriangleMesh mesh = make_creature(shape);
+  const Box3d bounds = mesh.bounds();
+  std::erase_if(mesh.triangles,
+                [&](const Triangle& t) { return mesh.vertices[t[0]].z < bounds.low.z + 0.45 * bounds.size().z; });
+  build_from(state, mesh);
+}
+
+void resolutions(benchmark::internal::Benchmark* b) {
+  b->Arg(128)->Arg(256)->Unit(benchmark::kSecond)->Iterations(1)->UseRealTime();
+}
+BENCHMARK(soup_flipped_torus)->Apply(resolutions);
+BENCHMARK(soup_crossing_spheres)->Apply(resolutions);
+BENCHMARK(soup_clutter)->Apply(resolutions);
+BENCHMARK(soup_open_scan)->Apply(resolutions);
 
 // How many places are touched at once (a few stay in the cache, thousands do not), and how far points stray from the
 // surface, in cells: in contact, and through the fine band into the coarse far field.
