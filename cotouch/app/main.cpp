@@ -63,7 +63,7 @@ void declare_prepare(CLI::App& app, PrepareCommand& command) {
   sub->add_option("--up", command.up_axis, "axis of the mesh that points up; without it, what the file states, else z")
       ->transform(one_of({"x", "y", "z"}));
   sub->add_option("--resolution", command.settings.field.resolution, "cells of the field along the longest side")
-      ->check(CLI::Range(8, 2000))
+      ->check(CLI::Range(k_lowest_resolution, k_highest_resolution))
       ->capture_default_str();
   sub->add_option("--points", command.settings.shell.points, "points of the shell's finest level")
       ->check(CLI::Range(1, 1 << 24))

@@ -45,6 +45,8 @@ void sample_bricks(const Lattice& lattice, const LatticeDistance& distance, Prog
   std::vector<std::size_t> candidates;
   for (std::size_t b = 0; b < bricks; ++b)
     if (near[b]) candidates.push_back(b);
+  // Those that turn out coarse are taken out by copying the rest.
+  refuse_more_memory(candidates.size() * 2 * k_samples * sizeof(std::int16_t));
 
   arrays.samples.resize(candidates.size() * k_samples);
   std::vector<std::uint8_t> fine(candidates.size());
@@ -184,15 +186,23 @@ Index3 Lattice::node(std::size_t index) const {
   return {b.x * k_cells, b.y * k_cells, b.z * k_cells};
 }
 
+void refuse_more_memory(std::size_t bytes) {
+  if (bytes > k_most_bytes)
+    throw Error(
+        "The part has too much surface for this resolution: building its field would take more than four gigabytes of "
+        "memory; choose a lower resolution.");
+}
+
 bool Lattice::is_border(std::size_t index) const {
   const Index3 b = unflatten(index, bricks);
   return b.x == 0 || b.y == 0 || b.z == 0 || b.x == bricks.x - 1 || b.y == bricks.y - 1 || b.z == bricks.z - 1;
 }
 
 Lattice make_lattice(const Box3d& part, const FieldSettings& settings) {
-  if (settings.resolution < 8 || settings.resolution > 1024)
-    throw Error("A field can have 8 to 1024 cells along its longest side, not " + std::to_string(settings.resolution) +
-                "; choose another resolution.");
+  if (settings.resolution < k_lowest_resolution || settings.resolution > k_highest_resolution)
+    throw Error("A field can have " + std::to_string(k_lowest_resolution) + " to " +
+                std::to_string(k_highest_resolution) + " cells along its longest side, not " +
+                std::to_string(settings.resolution) + "; choose another resolution.");
   if (!(settings.sheet_thickness > 0 && settings.sheet_thickness <= 16))
     throw Error("Open sheets can be thickened by more than 0 and up to 16 cells; choose another sheet thickness.");
   if (part.empty() || !is_finite(part.low) || !is_finite(part.high))

@@ -24,6 +24,11 @@ constexpr std::int32_t k_band_cells = 4;
 // so every point nearer than k_band_cells is in a fine brick.
 constexpr double k_fine_threshold = k_band_cells + 0.8670;
 
+// What building a field may take at its peak, the same on every machine.
+constexpr std::size_t k_most_bytes = std::size_t{4} << 30;
+// Throws Error beyond that.
+void refuse_more_memory(std::size_t bytes);
+
 // Where the lattice lies. Point (i, j, k) of the lattice is origin + spacing * (i, j, k), in double precision.
 struct Lattice {
   Vec3f origin;

@@ -160,6 +160,7 @@ Field build_field(const TriangleMesh& mesh, const FieldSettings& settings, Progr
     sheets = ClosestTriangle(sorted.sheets);
     TriangleMesh changes = sorted.dropped;
     append(changes, sorted.sheets);
+    flood.reset();  // it takes more memory than the distances
     measure_again(changes);
     flood.emplace(*space);
     // What was dropped has no say any more: an enclosed part that is inside out would take from what encloses it. Where
@@ -168,6 +169,7 @@ Field build_field(const TriangleMesh& mesh, const FieldSettings& settings, Progr
     sides = find_sides(*flood, enclosure, progress);
   }
   if (sides.leaks) settle_leaks(sides, *flood, enclosure, progress);
+  flood.reset();
   const TriangleMesh caps = close_holes(*space, sides, enclosure, progress);
   if (!caps.triangles.empty()) {
     append(sorted.boundary, caps);

@@ -9,6 +9,8 @@
 
 namespace cotouch {
 
+constexpr int k_lowest_resolution = 8, k_highest_resolution = 1024;
+
 struct FieldSettings {
   int resolution = 128;        // cells along the longest side of the part
   double sheet_thickness = 1;  // open sheets with no inside become solid by this many cells to each side

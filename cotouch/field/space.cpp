@@ -1,6 +1,5 @@
 #include <cotouch/field/space.h>
 
-#include <cotouch/base/error.h>
 #include <cotouch/base/parallel.h>
 #include <cotouch/field/stage.h>
 
@@ -16,8 +15,13 @@ constexpr std::size_t k_samples = FieldData::k_brick_samples;
 constexpr double k_half_brick_diagonal = 6.92821;
 // Half the width of a crack that counts as closed, in units: a quarter of a cell.
 constexpr std::int32_t k_crack = k_units_per_cell / 4;
-// 1.5 GiB of samples.
-constexpr std::size_t k_most_bricks = std::size_t{1} << 20;
+// What building takes at its peak, with a little room. For each near brick: this space's samples, and while the flood
+// is there its regions and marks, while distances are measured again the new samples, while the field is put together
+// its samples twice; and the sides. For each brick of the lattice: distances, marks, numbers and coarse values. For
+// each triangle: the soup, its pieces, the trees for distances and winding numbers.
+constexpr std::size_t k_bytes_per_near_brick = 3 * k_samples * sizeof(std::uint16_t) + 128;
+constexpr std::size_t k_bytes_per_brick = 64;
+constexpr std::size_t k_bytes_per_triangle = 1024;
 
 std::uint16_t to_units(double cells) {
   return static_cast<std::uint16_t>(std::min(std::floor(cells * k_units_per_cell + 0.5), 65535.0));
@@ -92,10 +96,8 @@ Space::Space(const Lattice& lattice, const TriangleMesh& mesh, const ClosestTria
       slot_[b] = static_cast<std::uint32_t>(near_.size());
       near_.push_back(b);
     }
-  if (near_.size() > k_most_bricks)
-    throw Error(
-        "The part has too much surface for this resolution (the field would need more than a gigabyte); choose a lower "
-        "resolution.");
+  refuse_more_memory(near_.size() * k_bytes_per_near_brick + bricks * k_bytes_per_brick +
+                     mesh.triangles.size() * k_bytes_per_triangle);
 
   // What is known from the last time: all of a brick, where no change is as near to any of its points as they are to a
   // triangle (at most the centre's distance and half the diagonal); else the samples that are nearer to a triangle than

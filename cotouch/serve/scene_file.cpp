@@ -122,7 +122,8 @@ class SceneReader {
       fail("its `color` is not of the form \"#rrggbb\"");
     part.unit = text(table, "unit", "");
     if (!part.unit.empty()) metres_per(part.unit);
-    part.settings.field.resolution = static_cast<int>(number(table, "resolution", 128, 8, 1024));
+    part.settings.field.resolution =
+        static_cast<int>(number(table, "resolution", 128, k_lowest_resolution, k_highest_resolution));
     part.settings.shell.points = static_cast<std::uint32_t>(number(table, "points", 16384, 16, 4'194'304));
     part.moving = !choice(table, "role", "static", "moving");
 
