@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace cotouch {
 namespace {
@@ -214,11 +215,28 @@ namespace {
 
 enum class Kind : std::uint8_t { boundary, sheet, enclosed, mixed };
 
+// The halves of a triangle whose longest edge is longer than `length`.
+std::optional<std::array<std::array<Vec3d, 3>, 2>> halve(const std::array<Vec3d, 3>& t, double length) {
+  std::size_t longest = 0;
+  double squared = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double l = norm_squared(t[(i + 1) % 3] - t[i]);
+    if (l > squared) {
+      squared = l;
+      longest = i;
+    }
+  }
+  if (squared <= length * length) return std::nullopt;
+  const Vec3d &a = t[longest], &b = t[(longest + 1) % 3], &c = t[(longest + 2) % 3];
+  const Vec3d middle = (a + b) * 0.5;
+  return {{{{a, middle, c}, {middle, b, c}}}};
+}
+
 // Sorts one triangle, halving its longest edge until the pieces are small, and keeps pieces of one kind together.
 class TriangleSorter {
  public:
   TriangleSorter(const Flood& flood, const Sides& sides, const Enclosure& enclosure, double piece)
-      : flood_(flood), sides_(sides), enclosure_(enclosure), piece_squared_(piece * piece) {}
+      : flood_(flood), sides_(sides), enclosure_(enclosure), piece_(piece) {}
 
   struct Piece {
     std::array<Vec3d, 3> corners;
@@ -226,19 +244,9 @@ class TriangleSorter {
   };
   // Pieces are added to `out` only where the triangle is not of one kind, which is then the answer.
   Kind sort(const std::array<Vec3d, 3>& t, const Vec3d& normal, std::vector<Piece>& out) const {
-    std::size_t longest = 0;
-    double length = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-      const double l = norm_squared(t[(i + 1) % 3] - t[i]);
-      if (l > length) {
-        length = l;
-        longest = i;
-      }
-    }
-    if (length <= piece_squared_) return judge(t, normal);
-    const Vec3d &a = t[longest], &b = t[(longest + 1) % 3], &c = t[(longest + 2) % 3];
-    const Vec3d middle = (a + b) * 0.5;
-    const std::array<Vec3d, 3> low{a, middle, c}, high{middle, b, c};
+    const auto halves = halve(t, piece_);
+    if (!halves) return judge(t, normal);
+    const auto& [low, high] = *halves;
     const Kind first = sort(low, normal, out);
     const std::size_t before_second = out.size();
     const Kind second = sort(high, normal, out);
@@ -286,10 +294,27 @@ class TriangleSorter {
   const Flood& flood_;
   const Sides& sides_;
   const Enclosure& enclosure_;
-  double piece_squared_;
+  double piece_;
 };
 
 }  // namespace
+
+std::size_t count_pieces(const std::array<Vec3d, 3>& triangle, double length, std::size_t most) {
+  const auto halves = halve(triangle, length);
+  if (!halves) return 1;
+  const std::size_t first = count_pieces((*halves)[0], length, most);
+  return first > most ? first : first + count_pieces((*halves)[1], length, most - first);
+}
+
+double piece_length(const TriangleMesh& mesh, double shortest, std::size_t most) {
+  most += mesh.triangles.size();
+  for (double length = shortest;; length *= 1.25) {
+    std::size_t pieces = 0;
+    for (std::size_t t = 0; t < mesh.triangles.size() && pieces <= most; ++t)
+      pieces += count_pieces(mesh.corners(t), length, most - pieces);
+    if (pieces <= most) return length;
+  }
+}
 
 void add_triangle(TriangleMesh& mesh, const std::array<Vec3d, 3>& corners) {
   const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
@@ -301,7 +326,8 @@ Sorted sort_triangles(const Soup& soup, const std::vector<std::uint8_t>& sheet_p
                       const Sides& sides, const Enclosure& enclosure, Progress& progress) {
   // Pieces of four cells; of more where the lattice is so fine that this would be millions.
   const Index3 n = flood.space().lattice().bricks;
-  const TriangleSorter sorter(flood, sides, enclosure, std::max(4.0, std::max({n.x, n.y, n.z}) * 8 / 64.0));
+  const double shortest = std::max(4.0, std::max({n.x, n.y, n.z}) * 8 / 64.0);
+  const TriangleSorter sorter(flood, sides, enclosure, piece_length(soup.mesh, shortest));
   const std::size_t count = soup.mesh.triangles.size();
   std::vector<Kind> kinds(count);
   std::vector<std::vector<TriangleSorter::Piece>> pieces(count);

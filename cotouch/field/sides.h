@@ -11,6 +11,7 @@
 #include <cotouch/field/space.h>
 #include <cotouch/mesh/winding.h>
 
+#include <array>
 #include <bitset>
 #include <cstdint>
 #include <vector>
@@ -86,6 +87,14 @@ Sides find_sides(const Flood& flood, const Enclosure& enclosure, Progress& progr
 // Settles free space that wide holes connect with the inside. Far bricks are opened until neighbours on both sides of
 // any face between two bricks are both known point by point, or agree.
 void settle_leaks(Sides& sides, const Flood& flood, const Enclosure& enclosure, Progress& progress);
+
+// Triangles are sorted in pieces with edges of at most so many cells: about four, and more where the pieces of `mesh`
+// would be more than its triangles and `most` together. So neither time nor memory grows beyond the input by more than
+// that, however large the triangles are.
+constexpr std::size_t k_most_pieces = 200'000;
+double piece_length(const TriangleMesh& mesh, double shortest, std::size_t most = k_most_pieces);
+// Into how many such pieces a triangle is cut; stops counting beyond `most`.
+std::size_t count_pieces(const std::array<Vec3d, 3>& triangle, double length, std::size_t most);
 
 // The triangles by what they separate, cut into smaller ones where different parts of one differ.
 struct Sorted {

@@ -3,6 +3,7 @@
 #include <cotouch/base/random.h>
 #include <cotouch/field/build.h>
 #include <cotouch/field/isosurface.h>
+#include <cotouch/field/sides.h>
 #include <cotouch/mesh/closest.h>
 #include <cotouch/mesh/import.h>
 #include <cotouch/mesh/shapes.h>
@@ -343,6 +344,52 @@ TEST(BuildField, TakesRandomTriangles) {
   const Field field = build(mesh, 48);
   expect_signs_change_only_at_a_surface(field);
   expect_all_of_it_is_felt(field, mesh);
+}
+
+// A triangle as large as the lattice would be thousands of pieces. However many of them there are, the pieces are no
+// more than the triangles and a fixed number.
+TEST(BuildField, CutsHostileSoupIntoBoundedPieces) {
+  for (const int triangles : {20, 2000, 50'000}) {
+    TriangleMesh mesh = make_random_soup(triangles, 2);
+    for (Vec3d& v : mesh.vertices) v *= 512;  // cells
+    const double length = piece_length(mesh, 4);
+    std::size_t pieces = 0;
+    for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
+      pieces += count_pieces(mesh.corners(t), length, std::numeric_limits<std::size_t>::max());
+    EXPECT_LE(pieces, mesh.triangles.size() + k_most_pieces);
+    EXPECT_GT(pieces, mesh.triangles.size() + k_most_pieces / 8);  // and no coarser than it must be
+  }
+  // What a part usually is stays as fine as ever.
+  TriangleMesh sphere = make_sphere(128, 5);
+  EXPECT_EQ(piece_length(sphere, 4), 4);
+}
+
+// The bound is stated in assemble.h; both builders keep it, before they take the memory.
+TEST(BuildField, RefusesWhatWouldTakeTooMuchMemory) {
+  // Eighty squares, twelve cells apart: every brick of a lattice of 1024 cells is near one.
+  TriangleMesh mesh;
+  for (int i = 0; i <= 80; ++i) {
+    const double z = -1 + i / 40.0;
+    const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+    for (const Vec3d& v : {Vec3d{-1, -1, z}, Vec3d{1, -1, z}, Vec3d{1, 1, z}, Vec3d{-1, 1, z}})
+      mesh.vertices.push_back(v);
+    mesh.triangles.push_back({first, first + 1, first + 2});
+    mesh.triangles.push_back({first, first + 2, first + 3});
+  }
+  const auto refused = [](const auto& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      return std::string(error.what()).find("more than four gigabytes") != std::string::npos;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused([&] { build(mesh, 1024); }));
+  FieldSettings settings;
+  settings.resolution = 1024;
+  // Never farther than 12 cells of 2/1024 from zero, also outside the box, where it would be refused for that.
+  const auto layers = [](const Vec3d& p) { return std::fabs(p.z * 40 - std::floor(p.z * 40) - 0.5) / 40 - 0.25 / 40; };
+  EXPECT_TRUE(refused([&] { build_field(layers, mesh.bounds(), settings); }));
 }
 
 TEST(BuildField, TakesOpenSheetsThatCross) {
