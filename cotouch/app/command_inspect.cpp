@@ -1,6 +1,6 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/part_picture.h>
-#include <cotouch/base/error.h>
+#include <cotouch/base/file.h>
 #include <cotouch/contact/asset.h>
 #include <cotouch/mesh/report.h>
 
@@ -84,9 +84,7 @@ void print_text(const InspectCommand& command, const Part& part) {
 }  // namespace
 
 void run_inspect(const InspectCommand& command) {
-  std::error_code ignored;  // what does not exist is not the same
-  if (std::filesystem::equivalent(command.part, command.png, ignored))
-    throw Error("The picture would replace the part " + command.part.string() + ". Give another name with --png.");
+  check_not_input(command.png, command.part);
   const Part part = read_asset(command.part);
   if (command.json)
     print_json(command, part);

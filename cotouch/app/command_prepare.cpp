@@ -21,20 +21,15 @@ std::string field_findings(const FieldReport& report) {
   };
   add(report.flipped, "triangles turned round");
   add(report.enclosed, "inside the solid, dropped");
-  add(report.sheets, "of open sheets, thickened");
+  add(report.sheets,
+      "of open sheets or walls thinner than a cell, thickened (a finer --resolution keeps walls as they are)");
   add(report.caps, "added where wide holes were closed");
   return text;
 }
 
-void check_not_replaced(const std::filesystem::path& mesh, const std::filesystem::path& output) {
-  std::error_code ignored;  // what does not exist is not the same
-  if (std::filesystem::equivalent(mesh, output, ignored))
-    throw Error("The part would replace its own mesh " + mesh.string() + ". Give another name with -o.");
-}
-
 // Preparing may take minutes, so what cannot be written is found out before.
 void check_output(const PrepareCommand& command) {
-  check_not_replaced(command.mesh, command.output);
+  check_not_input(command.output, command.mesh);
   check_writable(command.output);
   std::error_code ignored;
   if (std::filesystem::exists(command.output, ignored) && !std::filesystem::is_regular_file(command.output, ignored))
@@ -52,7 +47,7 @@ void run_prepare(const PrepareCommand& command) {
   if (!command.unit.empty()) options.unit = command.unit;
   if (!command.up_axis.empty()) options.up_axis = command.up_axis;
   const ImportedMesh imported = load_mesh(command.mesh, options);
-  for (const std::filesystem::path& file : imported.further_files) check_not_replaced(file, command.output);
+  for (const std::filesystem::path& file : imported.further_files) check_not_input(command.output, file);
   bar.clear();
   if (!command.json) {
     fmt::print("{}\n", command.mesh.filename().string());

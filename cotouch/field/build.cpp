@@ -5,11 +5,13 @@
 #include <cotouch/field/soup.h>
 #include <cotouch/field/space.h>
 #include <cotouch/field/stage.h>
+#include <cotouch/field/walls.h>
 
 #include <cotouch/base/error.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -107,12 +109,19 @@ Field assemble(const Space& space, const Sides& sides, const ClosestTriangle& bo
 // Leaves out sheets that do not rise above the boundary by more than they would be thickened: folds and flaps of a
 // scan, which thickening would turn into warts. They join the dropped triangles.
 void drop_flaps(Sorted& sorted, const ClosestTriangle& boundary, double thickness) {
+  // A large sheet may touch the boundary with its corners and be free in between.
+  const double piece = piece_length(sorted.sheets, 4);
+  const std::function<bool(const std::array<Vec3d, 3>&)> hidden = [&](const std::array<Vec3d, 3>& triangle) {
+    for (const Vec3d& corner : triangle)
+      if (!boundary.closest(corner, thickness)) return false;
+    const auto halves = halve(triangle, piece);
+    return !halves || (hidden((*halves)[0]) && hidden((*halves)[1]));
+  };
   TriangleMesh kept;
   kept.vertices = sorted.sheets.vertices;
   for (std::size_t t = 0; t < sorted.sheets.triangles.size(); ++t) {
     const auto corners = sorted.sheets.corners(t);
-    const auto hidden = [&](const Vec3d& corner) { return static_cast<bool>(boundary.closest(corner, thickness)); };
-    if (std::all_of(corners.begin(), corners.end(), hidden))
+    if (hidden(corners))
       add_triangle(sorted.dropped, corners);
     else
       kept.triangles.push_back(sorted.sheets.triangles[t]);
@@ -155,8 +164,10 @@ Field build_field(const TriangleMesh& mesh, const FieldSettings& settings, Progr
     space = std::make_unique<Space>(lattice, sorted.boundary, closest, sheets, settings.sheet_thickness, progress,
                                     space.get(), &changed);
   };
-  if (!sorted.whole) {
+  const TriangleMesh walls = thin_walls(sorted.boundary);
+  if (!sorted.whole || !walls.triangles.empty()) {
     drop_flaps(sorted, ClosestTriangle(sorted.boundary), settings.sheet_thickness);
+    append(sorted.sheets, walls);
     sheets = ClosestTriangle(sorted.sheets);
     TriangleMesh changes = sorted.dropped;
     append(changes, sorted.sheets);

@@ -13,7 +13,7 @@ constexpr int k_lowest_resolution = 8, k_highest_resolution = 1024;
 
 struct FieldSettings {
   int resolution = 128;        // cells along the longest side of the part
-  double sheet_thickness = 1;  // open sheets with no inside become solid by this many cells to each side
+  double sheet_thickness = 1;  // open sheets and walls thinner than a cell become solid by this many cells to each side
   bool operator==(const FieldSettings&) const = default;
 };
 
@@ -21,7 +21,7 @@ struct FieldSettings {
 struct FieldReport {
   std::size_t flipped = 0;   // triangles whose orientation was turned
   std::size_t enclosed = 0;  // triangles inside the solid, dropped
-  std::size_t sheets = 0;    // triangles with free space on both sides, thickened
+  std::size_t sheets = 0;    // triangles of open sheets and of walls thinner than a cell, thickened
   std::size_t caps = 0;      // triangles added where wide holes were closed
 };
 

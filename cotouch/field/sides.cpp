@@ -211,11 +211,6 @@ void settle_leaks(Sides& sides, const Flood& flood, const Enclosure& enclosure, 
   }
 }
 
-namespace {
-
-enum class Kind : std::uint8_t { boundary, sheet, enclosed, mixed };
-
-// The halves of a triangle whose longest edge is longer than `length`.
 std::optional<std::array<std::array<Vec3d, 3>, 2>> halve(const std::array<Vec3d, 3>& t, double length) {
   std::size_t longest = 0;
   double squared = 0;
@@ -231,6 +226,10 @@ std::optional<std::array<std::array<Vec3d, 3>, 2>> halve(const std::array<Vec3d,
   const Vec3d middle = (a + b) * 0.5;
   return {{{{a, middle, c}, {middle, b, c}}}};
 }
+
+namespace {
+
+enum class Kind : std::uint8_t { boundary, sheet, enclosed, mixed };
 
 // Sorts one triangle, halving its longest edge until the pieces are small, and keeps pieces of one kind together.
 class TriangleSorter {

@@ -14,6 +14,7 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace cotouch {
@@ -93,6 +94,8 @@ void settle_leaks(Sides& sides, const Flood& flood, const Enclosure& enclosure, 
 // that, however large the triangles are.
 constexpr std::size_t k_most_pieces = 200'000;
 double piece_length(const TriangleMesh& mesh, double shortest, std::size_t most = k_most_pieces);
+// The halves of a triangle whose longest edge is longer than `length`.
+std::optional<std::array<std::array<Vec3d, 3>, 2>> halve(const std::array<Vec3d, 3>& triangle, double length);
 // Into how many such pieces a triangle is cut; stops counting beyond `most`.
 std::size_t count_pieces(const std::array<Vec3d, 3>& triangle, double length, std::size_t most);
 

@@ -68,6 +68,9 @@ SceneDescription hose_bracket() {
   hoses.name = "hoses";
   SceneDescription scene = scene_of(std::move(hoses), make_bracket(), Moving::field);
   scene.summary = "A bracket led between two winding hoses, as when a part is taken out of an engine.";
+  // A point for every cell of the bracket's field: with fewer, edges pass between them into its 5 mm sheet.
+  scene.shell_settings = part_settings(128, 65536);
+  scene.field_settings = part_settings(80, 4096);
   scene.hand = {at({0, -0.1, 0}, {0, 0, 0.3}),      at({0, -0.02, 0}, {0, 0, 0.3}),
                 at({0.02, 0, 0.01}, {0.4, 0, 0.3}), at({-0.02, 0, -0.01}, {-0.4, 0, 0.3}),
                 at({0, -0.02, 0}, {0, 0, 0.3}),     at({0, -0.1, 0}, {0, 0, 0.3})};
@@ -124,7 +127,9 @@ SceneDescription engine_bay() {
   shape.triangles = 40'000;
   SceneDescription scene = scene_of(make_clutter(shape), make_bracket(), Moving::field);
   scene.summary = "A bracket let down into a crowded engine bay: will it fit, and where does it catch?";
-  scene.shell_settings = part_settings(128, 65536);
+  // As many points as can be spread while someone waits: 2.7 mm apart, where the bracket's field has cells of 0.9 mm.
+  scene.shell_settings = part_settings(128, 131072);
+  scene.field_settings = part_settings(80, 4096);
   scene.hand = {at({0, 0, 0.18}), at({0, 0, 0.06}), at({0.03, 0.02, 0.06}, {0, 0, 0.5}),
                 at({-0.03, -0.02, 0.06}, {0.3, 0, 0}), at({0, 0, 0.18})};
   return scene;
