@@ -99,8 +99,10 @@ Field assemble(const Space& space, const Sides& sides, const ClosestTriangle& bo
           const Index3 p = corner + Index3{x, y, z};
           const float size = static_cast<float>(from[i]) / k_units_per_cell;
           samples[i] = sides.inside(p) ? -size : size;
-          if (!sheets.empty())
-            samples[i] = std::min(samples[i], static_cast<float>(unsigned_distance(sheets, Vec3d(p)) - thickness));
+          // Only a sheet that comes nearer than this has a say.
+          if (const double reach = static_cast<double>(samples[i]) + thickness; !sheets.empty() && reach > 0)
+            if (const ClosestHit hit = sheets.closest(Vec3d(p), reach))
+              samples[i] = std::min(samples[i], static_cast<float>(std::sqrt(hit.distance_squared) - thickness));
         }
   };
   return assemble_field(space.lattice(), distance, progress, k_stage_distances);
@@ -176,8 +178,12 @@ Field build_field(const TriangleMesh& mesh, const FieldSettings& settings, Progr
     flood.emplace(*space);
     // What was dropped has no say any more: an enclosed part that is inside out would take from what encloses it. Where
     // there are wide holes it does have: pieces were told apart by where all triangles together say the closings go.
-    if (!sides.leaks) enclosure = Enclosure(sorted.boundary, enclosure.bounds());
-    sides = find_sides(*flood, enclosure, progress);
+    if (sides.leaks) {
+      sides = find_sides(*flood, enclosure, progress, &sides);
+    } else {
+      enclosure = Enclosure(sorted.boundary, enclosure.bounds());
+      sides = find_sides(*flood, enclosure, progress);
+    }
   }
   if (sides.leaks) settle_leaks(sides, *flood, enclosure, progress);
   flood.reset();

@@ -104,7 +104,7 @@ bool Sides::inside(const Index3& p) const {
   return points[slot[brick]][flat_index({q.x & 7, q.y & 7, q.z & 7}, {8, 8, 8})];
 }
 
-Sides find_sides(const Flood& flood, const Enclosure& enclosure, Progress& progress) {
+Sides find_sides(const Flood& flood, const Enclosure& enclosure, Progress& progress, const Sides* previous) {
   const Space& space = flood.space();
   const std::size_t bricks = space.lattice().brick_count();
   Sides sides;
@@ -114,11 +114,22 @@ Sides find_sides(const Flood& flood, const Enclosure& enclosure, Progress& progr
   sides.points.resize(space.near_bricks());
 
   // Close to the surface every point is asked.
-  const auto asked = [&](Place p) { return space.distance(p) <= k_units_per_cell || flood.region(p) == Flood::k_wall; };
+  sides.asked.resize(space.near_bricks());
+  sides.answers.resize(space.near_bricks());
   for_each_reported(space.near_bricks(), 16, progress, k_stage_sides, 0, 0.9, [&](std::size_t s) {
-    for (std::size_t i = 0; i < 512; ++i)
-      if (const auto p = static_cast<Place>(s * 512 + i); asked(p))
-        sides.points[s][i] = enclosure.holds(Vec3d(space.point(p)));
+    Sides::Points known;
+    if (previous)
+      if (const std::uint32_t slot = previous->slot[space.brick_of_slot(s)]; slot < previous->asked.size()) {
+        known = previous->asked[slot];
+        sides.answers[s] = previous->answers[slot];
+      }
+    for (std::size_t i = 0; i < 512; ++i) {
+      const auto p = static_cast<Place>(s * 512 + i);
+      if (space.distance(p) > k_units_per_cell && flood.region(p) != Flood::k_wall) continue;
+      sides.asked[s][i] = true;
+      if (!known[i]) sides.answers[s][i] = enclosure.holds(Vec3d(space.point(p)));
+    }
+    sides.points[s] = sides.answers[s];
   });
   // What they say about the regions they are connected to.
   std::vector<std::uint32_t> yes(flood.regions()), no(flood.regions());
@@ -139,7 +150,7 @@ Sides find_sides(const Flood& flood, const Enclosure& enclosure, Progress& progr
         if (!sides.leaks) sides.points[s][i] = false;
       } else if (flood.deepest(r) >= k_room_depth) {
         sides.points[s][i] = true;
-      } else if (!asked(p)) {
+      } else if (!sides.asked[s][i]) {
         sides.points[s][i] = enclosure.holds(Vec3d(space.point(p)));
       }
     }

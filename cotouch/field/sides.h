@@ -54,7 +54,9 @@ std::vector<std::uint8_t> orient_outward(Soup& soup, const Flood& flood);
 // bulge end at the box.
 class Enclosure {
  public:
-  Enclosure(const TriangleMesh& mesh, const Box3d& bounds) : winding_(mesh), bounds_(bounds) {}
+  Enclosure(const TriangleMesh& mesh, const Box3d& bounds) : winding_(mesh), bounds_(bounds) {
+    winding_.limit_terms(k_most_terms);
+  }
 
   const Box3d& bounds() const { return bounds_; }
   double winding(const Vec3d& p) const {
@@ -63,6 +65,8 @@ class Enclosure {
   bool holds(const Vec3d& p) const { return winding(p) > 0.5; }
 
  private:
+  static constexpr std::size_t k_most_terms = 400;  // a hundred thousand triangles of crossing spheres take about 200
+
   WindingNumber winding_;
   Box3d bounds_;
 };
@@ -75,15 +79,17 @@ struct Sides {
   std::vector<std::uint32_t> slot;  // of each brick in `points`; FieldData::k_coarse where `whole` speaks for it
   std::vector<std::uint8_t> whole;  // of each brick
   std::vector<Points> points;
-  std::vector<std::uint8_t> cavity;  // of each region: enclosed, though nothing winds around it
-  bool leaks = false;                // outside is connected to inside: there are wide holes
+  std::vector<Points> asked, answers;  // the points of near bricks where `enclosure` was asked, and what it said
+  std::vector<std::uint8_t> cavity;    // of each region: enclosed, though nothing winds around it
+  bool leaks = false;                  // outside is connected to inside: there are wide holes
   Index3 bricks;
 
   bool inside(const Index3& point) const;
 };
 
 // Where there are wide holes, this settles only what is near the surface or enclosed; `settle_leaks` does the rest.
-Sides find_sides(const Flood& flood, const Enclosure& enclosure, Progress& progress);
+// `previous` were found with the same enclosure: what was asked then is not asked again.
+Sides find_sides(const Flood& flood, const Enclosure& enclosure, Progress& progress, const Sides* previous = nullptr);
 
 // Settles free space that wide holes connect with the inside. Far bricks are opened until neighbours on both sides of
 // any face between two bricks are both known point by point, or agree.

@@ -62,7 +62,7 @@ TriangleMesh compact_pieces(const TriangleMesh& mesh) {
 
 }  // namespace
 
-WindingNumber::WindingNumber(const TriangleMesh& whole, double far) {
+WindingNumber::WindingNumber(const TriangleMesh& whole, double far) : far_(far) {
   const TriangleMesh mesh = compact_pieces(whole);
   const TriangleTree tree = build_triangle_tree(mesh, k_leaf_size);
   triangles_.reserve(tree.order.size());
@@ -137,9 +137,8 @@ void WindingNumber::expand(Node& node, const Vec3d& fallback_center, double far)
   node.octupole[9] = 45 * symmetric(0, 1, 2);
 }
 
-double WindingNumber::at(const Vec3d& p) const noexcept {
-  AngleSum near;
-  double far = 0;
+template <class Far, class Near>
+void WindingNumber::visit(const Vec3d& p, const Far& far, const Near& near) const {
   std::uint32_t stack[TriangleTree::k_max_depth + 2];
   std::size_t size = 0;
   if (!nodes_.empty()) stack[size++] = 0;
@@ -149,23 +148,60 @@ double WindingNumber::at(const Vec3d& p) const noexcept {
     const Vec3d r = node.center - p;
     const double r2 = norm_squared(r);
     if (r2 > node.far_squared) {
-      const double* q = node.quadrupole;
-      const double* o = node.octupole;
-      const double xx = r.x * r.x, yy = r.y * r.y, zz = r.z * r.z, xy = r.x * r.y;
-      const double second = q[0] * xx + q[1] * yy + q[2] * zz + q[3] * xy + q[4] * r.x * r.z + q[5] * r.y * r.z;
-      const double third = (o[0] * r.x + o[3] * r.y + o[4] * r.z) * xx + (o[1] * r.y + o[5] * r.x + o[6] * r.z) * yy +
-                           (o[2] * r.z + o[7] * r.x + o[8] * r.y) * zz + o[9] * xy * r.z;
-      const double inverse2 = 1 / r2;
-      far += (dot(node.dipole, r) + (second + third * inverse2) * inverse2) * inverse2 / std::sqrt(r2);
+      far(node, r, r2);
     } else if (node.right == 0) {
-      for (std::uint32_t t = node.first; t < node.first + node.count; ++t)
-        near.add(half_solid_angle(triangles_[t].a - p, triangles_[t].b - p, triangles_[t].c - p));
+      near(node);
     } else {
       stack[size++] = node.right;
       stack[size++] = index + 1;
     }
   }
-  return far / (4 * k_pi) + near.total() / (2 * k_pi);
+}
+
+double WindingNumber::at(const Vec3d& p) const noexcept {
+  AngleSum angles;
+  double series = 0;
+  const auto far = [&](const Node& node, const Vec3d& r, double r2) {
+    const double* q = node.quadrupole;
+    const double* o = node.octupole;
+    const double xx = r.x * r.x, yy = r.y * r.y, zz = r.z * r.z, xy = r.x * r.y;
+    const double second = q[0] * xx + q[1] * yy + q[2] * zz + q[3] * xy + q[4] * r.x * r.z + q[5] * r.y * r.z;
+    const double third = (o[0] * r.x + o[3] * r.y + o[4] * r.z) * xx + (o[1] * r.y + o[5] * r.x + o[6] * r.z) * yy +
+                         (o[2] * r.z + o[7] * r.x + o[8] * r.y) * zz + o[9] * xy * r.z;
+    const double inverse2 = 1 / r2;
+    series += (dot(node.dipole, r) + (second + third * inverse2) * inverse2) * inverse2 / std::sqrt(r2);
+  };
+  const auto near = [&](const Node& leaf) {
+    for (std::uint32_t t = leaf.first; t < leaf.first + leaf.count; ++t)
+      angles.add(half_solid_angle(triangles_[t].a - p, triangles_[t].b - p, triangles_[t].c - p));
+  };
+  visit(p, far, near);
+  return series / (4 * k_pi) + angles.total() / (2 * k_pi);
+}
+
+std::size_t WindingNumber::terms(const Vec3d& p) const noexcept {
+  std::size_t count = 0;
+  visit(
+      p, [&](const Node&, const Vec3d&, double) { ++count; }, [&](const Node& leaf) { count += leaf.count; });
+  return count;
+}
+
+void WindingNumber::limit_terms(std::size_t most) {
+  constexpr std::size_t k_points = 64;
+  constexpr double k_nearest = 1.2, k_step = 0.9;
+  const auto mean = [&] {
+    const std::size_t points = std::min(triangles_.size(), k_points);
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < points; ++i) {
+      const auto& [a, b, c] = triangles_[i * triangles_.size() / points];
+      sum += terms((a + b + c) / 3.0);
+    }
+    return sum / points;
+  };
+  while (far_ * k_step >= k_nearest && !triangles_.empty() && mean() > most) {
+    far_ *= k_step;
+    for (Node& node : nodes_) node.far_squared *= k_step * k_step;
+  }
 }
 
 double exact_winding_number(const TriangleMesh& mesh, const Vec3d& p) {

@@ -9,6 +9,7 @@
 
 #include <cotouch/mesh/mesh.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,13 @@ class WindingNumber {
 
   // Safe to call from several threads at once; the same bits on every machine.
   double at(const Vec3d& p) const noexcept;
+
+  // How many series and solid angles at(p) adds up.
+  std::size_t terms(const Vec3d& p) const noexcept;
+  // Counts clusters as far sooner, until close to the surface a point takes no more than `most` terms on average, but
+  // no sooner than at 1.2 times their radius. Large triangles that cross each other everywhere would take thousands.
+  // The error is then below 0.4, but it is that of far clusters: across a triangle the number still jumps by one.
+  void limit_terms(std::size_t most);
 
  private:
   // The series about `center`, with r = center - p:
@@ -43,7 +51,11 @@ class WindingNumber {
   };
 
   void expand(Node& node, const Vec3d& fallback_center, double far) const;
+  // Calls far(node, r, r.r) with r = center - p, or near(leaf), for nodes that together hold all triangles.
+  template <class Far, class Near>
+  void visit(const Vec3d& p, const Far& far, const Near& near) const;
 
+  double far_ = 0;
   std::vector<Node> nodes_;
   std::vector<Corners> triangles_;  // in the order of the tree
 };

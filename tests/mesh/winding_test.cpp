@@ -90,6 +90,41 @@ TEST(WindingNumber, OfLongSliversStaysCloseToTheExactSum) {
   }
 }
 
+// Large triangles through each other keep most clusters near every point, so that cutting them up takes more terms than
+// there are triangles.
+TEST(WindingNumber, OfHostileSoupTakesFewerTermsWhenLimited) {
+  Random random(7);
+  const auto corner = [&] { return Vec3d{random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)}; };
+  TriangleMesh soup;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    for (int k = 0; k < 3; ++k) soup.vertices.push_back(corner());
+    soup.triangles.push_back({3 * i, 3 * i + 1, 3 * i + 2});
+  }
+  const WindingNumber exact(soup);
+  WindingNumber quick(soup);
+  quick.limit_terms(400);
+  std::size_t exact_terms = 0, quick_terms = 0;
+  for (int i = 0; i < 200; ++i) {
+    const auto [a, b, c] = soup.corners(random.below(soup.triangles.size()));
+    const Vec3d middle = (a + b + c) / 3.0, beside = normalized(cross(b - a, c - a)) * 1e-6;
+    exact_terms += exact.terms(middle);
+    quick_terms += quick.terms(middle);
+    EXPECT_NEAR(quick.at(middle + beside), exact_winding_number(soup, middle + beside), 0.4);
+    // A cluster may begin to count as far in between.
+    EXPECT_NEAR(quick.at(middle - beside) - quick.at(middle + beside), 1, 0.1);
+  }
+  EXPECT_GT(exact_terms, 200 * soup.triangles.size());
+  EXPECT_LT(quick_terms, 200 * soup.triangles.size());
+  // A sphere is no such soup, and stays as exact as ever.
+  const TriangleMesh sphere = make_sphere(1, 5);
+  WindingNumber usual(sphere), limited(sphere);
+  limited.limit_terms(400);
+  for (int i = 0; i < 100; ++i) {
+    const Vec3d p = corner();
+    EXPECT_EQ(limited.at(p), usual.at(p));
+  }
+}
+
 TEST(WindingNumber, OfNothingIsZeroAndOnTheSurfaceItIsFinite) {
   EXPECT_EQ(WindingNumber(TriangleMesh{}).at({1, 2, 3}), 0);
   const TriangleMesh box = make_box({1, 1, 1});
