@@ -83,10 +83,9 @@ void send(int fd, Outcome outcome, const void* data, std::size_t size) {
   set_limit(RLIMIT_CPU, limits.seconds);
   set_limit(RLIMIT_FSIZE, 0);
 #ifndef COTOUCH_SANITIZED
-  // Sanitizers reserve terabytes, and check virtual tables by way of a pipe.
   set_limit(RLIMIT_AS, address_space_bytes() + limits.memory_bytes);
-  if (!limits.may_open_files) set_limit(RLIMIT_NOFILE, 0);
 #endif
+  if (!limits.may_open_files) set_limit(RLIMIT_NOFILE, 0);
   const auto fail = [&](const char* message) { send(fd, Outcome::error, message, std::strlen(message)); };
   try {
     const std::vector<std::byte> result = work();

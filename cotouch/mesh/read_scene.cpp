@@ -128,15 +128,20 @@ class RememberedFiles : public Assimp::DefaultIOSystem {
 };
 
 // assimp's glTF reader leaves out triangles that lack a corner, and says so nowhere but in its log.
-class DroppedTriangles : public Assimp::LogStream {
+class DroppedTriangles : public Assimp::Logger {
  public:
-  explicit DroppedTriangles(bool& found) : found_(found) {}
-  void write(const char* message) override {
-    if (std::strstr(message, "faces were dropped") || std::strstr(message, "TRIANGLES mode")) found_ = true;
-  }
+  bool found = false;
+  bool attachStream(Assimp::LogStream*, unsigned) override { return false; }
+  bool detachStream(Assimp::LogStream*, unsigned) override { return false; }
 
- private:
-  bool& found_;
+ protected:
+  void OnVerboseDebug(const char*) override {}
+  void OnDebug(const char*) override {}
+  void OnInfo(const char*) override {}
+  void OnWarn(const char* message) override {
+    if (std::strstr(message, "faces were dropped") || std::strstr(message, "TRIANGLES mode")) found = true;
+  }
+  void OnError(const char*) override {}
 };
 
 // assimp gives a file that its format's reader refuses to whichever other reader likes the look of it. A file should be
@@ -217,15 +222,14 @@ void flatten(const aiScene& scene, const MeshLimits& limits, TriangleMesh& out) 
 
 // The scene's triangles in the numbers and axes of its file.
 TriangleMesh read_triangles(Assimp::Importer& importer, Bytes bytes, const std::string& extension,
-                            const std::filesystem::path* path, const MeshLimits& limits, const RememberedFiles& files) {
-  bool dropped = false;
-  Assimp::DefaultLogger::create("", Assimp::Logger::NORMAL, 0);
-  Assimp::DefaultLogger::get()->attachStream(new DroppedTriangles(dropped), Assimp::Logger::Warn);
+                            const std::filesystem::path* path, const MeshLimits& limits, const RememberedFiles& files,
+                            DroppedTriangles& dropped) {
+  Assimp::DefaultLogger::set(&dropped);
   importer.SetPropertyBool(AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, true);
   const aiScene* scene = path ? importer.ReadFile(path->string(), 0)
                               : importer.ReadFileFromMemory(bytes.data(), bytes.size(), 0, extension.c_str());
   if (!scene) refuse(importer.GetErrorString(), extension, path, files);
-  if (dropped)
+  if (dropped.found)
     throw Error("is damaged: some of its triangles lack a corner or refer to one that is not there. Export it again.");
   TriangleMesh mesh;
   flatten(*scene, limits, mesh);
@@ -279,9 +283,12 @@ SceneMesh read_scene(Bytes bytes, const std::string& extension, const std::files
   keep_readers_of(extension, importer);
   auto* files = new RememberedFiles;
   importer.SetIOHandler(files);  // which owns it from now on
+  // Made here, not in the child: the undefined-behaviour sanitizer looks at a new class by way of a pipe, and a child
+  // that may open no files can have none.
+  DroppedTriangles dropped;
   const std::vector<std::byte> sent = run_isolated(
       [&] {
-        const TriangleMesh mesh = read_triangles(importer, bytes, extension, path, limits, *files);
+        const TriangleMesh mesh = read_triangles(importer, bytes, extension, path, limits, *files, dropped);
         const aiScene& scene = *importer.GetScene();
         std::vector<std::byte> out;
         put(out, std::vector<double>{unit_is_known ? 0 : stated_unit(extension, bytes, scene)});

@@ -81,11 +81,10 @@ TEST(Isolation, RefusesMoreThanItWasToldToTake) {
 }
 
 TEST(Isolation, KeepsFilesOutOfReach) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers need files of their own in the child";
-#endif
   IsolationLimits limits;
   limits.may_open_files = false;
+  // Not a stream: the undefined-behaviour sanitizer checks its virtual table by way of a pipe, which is out of reach
+  // too.
   const auto try_to_open = []() -> Result { return Result(open("/dev/zero", O_RDONLY | O_CLOEXEC) >= 0 ? 1 : 0); };
   EXPECT_EQ(run_isolated(try_to_open, {}).size(), 1u);
   EXPECT_EQ(run_isolated(try_to_open, limits).size(), 0u);
