@@ -2,6 +2,8 @@
 #include <cotouch/app/command.h>
 #include <cotouch/base/error.h>
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
 #include <charconv>
@@ -40,12 +42,14 @@ const CLI::Validator k_seed(
     },
     "");
 
-// The shell must lie in the band where the field is exact (see shell/level_set.cpp). CLI::Range lets nan through.
+// CLI::Range lets nan through.
 const CLI::Validator k_offset(
     [](const std::string& text) {
       double cells = 0;
-      const bool fits = is_number(text, cells) && std::fabs(cells) <= 3.75;
-      return fits ? "" : "an offset is a number from -3.75 to 3.75, not '" + text + "'";
+      const bool fits = is_number(text, cells) && std::fabs(cells) <= k_largest_offset;
+      return fits ? ""
+                  : fmt::format("an offset is a number from {0} to {1}, not '{2}'", -k_largest_offset, k_largest_offset,
+                                text);
     },
     "");
 

@@ -1,6 +1,7 @@
 // A signed field from polygon soup (paper 001, II-C; the steps are explained in sides.h and caps.h).
 #include <cotouch/field/assemble.h>
 #include <cotouch/field/caps.h>
+#include <cotouch/field/pieces.h>
 #include <cotouch/field/sides.h>
 #include <cotouch/field/soup.h>
 #include <cotouch/field/space.h>

@@ -95,16 +95,6 @@ Sides find_sides(const Flood& flood, const Enclosure& enclosure, Progress& progr
 // any face between two bricks are both known point by point, or agree.
 void settle_leaks(Sides& sides, const Flood& flood, const Enclosure& enclosure, Progress& progress);
 
-// Triangles are sorted in pieces with edges of at most so many cells: about four, and more where the pieces of `mesh`
-// would be more than its triangles and `most` together. So neither time nor memory grows beyond the input by more than
-// that, however large the triangles are.
-constexpr std::size_t k_most_pieces = 200'000;
-double piece_length(const TriangleMesh& mesh, double shortest, std::size_t most = k_most_pieces);
-// The halves of a triangle whose longest edge is longer than `length`.
-std::optional<std::array<std::array<Vec3d, 3>, 2>> halve(const std::array<Vec3d, 3>& triangle, double length);
-// Into how many such pieces a triangle is cut; stops counting beyond `most`.
-std::size_t count_pieces(const std::array<Vec3d, 3>& triangle, double length, std::size_t most);
-
 // The triangles by what they separate, cut into smaller ones where different parts of one differ.
 struct Sorted {
   TriangleMesh boundary;  // inside on one side only
@@ -114,7 +104,5 @@ struct Sorted {
 };
 Sorted sort_triangles(const Soup& soup, const std::vector<std::uint8_t>& sheet_patch, const Flood& flood,
                       const Sides& sides, const Enclosure& enclosure, Progress& progress);
-
-void add_triangle(TriangleMesh& mesh, const std::array<Vec3d, 3>& corners);
 
 }  // namespace cotouch

@@ -1,7 +1,7 @@
 #include <cotouch/field/walls.h>
 
 #include <cotouch/base/parallel.h>
-#include <cotouch/field/sides.h>
+#include <cotouch/field/pieces.h>
 #include <cotouch/mesh/closest.h>
 
 #include <algorithm>

@@ -10,6 +10,9 @@
 
 namespace cotouch {
 
+// Cells from the surface that a shell may lie, either way: the band where a field is exact, less what sampling needs.
+constexpr double k_largest_offset = 3.75;
+
 struct ShellSettings {
   std::uint32_t points = 16384;  // on the deepest level; every level above has a quarter
   double offset = 0.5;           // the level set, in cells of the field outside the surface

@@ -3,6 +3,7 @@
 #include <cotouch/base/random.h>
 #include <cotouch/field/build.h>
 #include <cotouch/field/isosurface.h>
+#include <cotouch/field/pieces.h>
 #include <cotouch/field/sides.h>
 #include <cotouch/mesh/closest.h>
 #include <cotouch/mesh/import.h>

@@ -224,6 +224,14 @@ TEST(ShellBuild, TakesTinyRequests) {
   EXPECT_EQ(measure_quality(build(field, 1)).levels.at(0).mean_spacing, 0);
 }
 
+TEST(ShellBuild, MayLieAsFarOutAsItSaysAndNoFarther) {
+  const Field field = test::sphere_field();
+  for (const double offset : {k_largest_offset, -k_largest_offset}) {
+    EXPECT_NO_THROW(LevelSet(field, offset * 0.9999));
+    EXPECT_THROW(LevelSet(field, offset * 1.001), Error);
+  }
+}
+
 TEST(ShellBuild, SaysWhyThereIsNoShell) {
   const Field sphere = test::sphere_field(), plate = test::plate_field();
   EXPECT_THROW(build(sphere, 0), Error);
