@@ -2,7 +2,7 @@
 // taking small steps, all moved once a cycle.
 #include <cotouch/base/random.h>
 #include <cotouch/field/build.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 
 #include <benchmark/benchmark.h>
 

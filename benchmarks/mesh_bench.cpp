@@ -1,8 +1,8 @@
 // Speed of the searches that building a field rests on.
 #include <cotouch/base/random.h>
 #include <cotouch/mesh/closest.h>
-#include <cotouch/mesh/shapes.h>
 #include <cotouch/mesh/winding.h>
+#include <cotouch/shapes/shapes.h>
 
 #include <benchmark/benchmark.h>
 

@@ -1,7 +1,7 @@
 // The smallest real thing: prepare two parts, hold one, press it onto the other, and print what the hand feels.
 #include <cotouch/contact/nested.h>
 #include <cotouch/contact/part.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 #include <cotouch/touch/held_object.h>
 
 #include <cstdio>

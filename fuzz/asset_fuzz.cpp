@@ -5,7 +5,7 @@
 #include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
 #include <cotouch/contact/asset.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 #include <cotouch/base/trig.h>
 #include <cotouch/contact/cache.h>
 #include <cotouch/contact/nested.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 #include <cotouch/touch/held_object.h>
 
 #include <array>

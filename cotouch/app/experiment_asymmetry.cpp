@@ -4,7 +4,7 @@
 #include <cotouch/app/plot.h>
 #include <cotouch/base/error.h>
 #include <cotouch/contact/cache.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 
 #include <fmt/format.h>
 

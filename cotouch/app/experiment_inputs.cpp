@@ -6,7 +6,7 @@
 #include <cotouch/contact/cache.h>
 #include <cotouch/field/isosurface.h>
 #include <cotouch/mesh/import.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 
 #include <algorithm>
 #include <cmath>

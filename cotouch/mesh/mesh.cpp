@@ -14,4 +14,13 @@ void append(TriangleMesh& mesh, const TriangleMesh& other) {
   for (const Triangle& t : other.triangles) mesh.triangles.push_back({first + t[0], first + t[1], first + t[2]});
 }
 
+double signed_volume(const TriangleMesh& mesh) {
+  double sum = 0;
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+    const auto [a, b, c] = mesh.corners(t);
+    sum += dot(a, cross(b, c));
+  }
+  return sum / 6;
+}
+
 }  // namespace cotouch

@@ -27,4 +27,8 @@ struct TriangleMesh {
 // Both meshes in one, with no attempt to join them.
 void append(TriangleMesh& mesh, const TriangleMesh& other);
 
+// Six times the volume enclosed by a closed mesh is the sum of its corners' triple products; positive when the
+// triangles face outward. Cubic metres.
+double signed_volume(const TriangleMesh& mesh);
+
 }  // namespace cotouch

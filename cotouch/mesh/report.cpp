@@ -1,5 +1,4 @@
 #include <cotouch/mesh/report.h>
-#include <cotouch/mesh/shape_parts.h>
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/trig.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 
 #include <array>
 #include <utility>

@@ -1,7 +1,7 @@
 #include <cotouch/app/picture.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/trig.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 
 #include <gtest/gtest.h>
 #include <png.h>

@@ -1,6 +1,6 @@
 #include <cotouch/contact/asset.h>
 #include <cotouch/contact/cache.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 
 #include <gtest/gtest.h>
 

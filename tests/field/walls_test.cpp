@@ -2,7 +2,7 @@
 #include <cotouch/base/pose.h>
 #include <cotouch/base/random.h>
 #include <cotouch/field/build.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 
 #include <gtest/gtest.h>
 

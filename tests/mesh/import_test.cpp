@@ -1,8 +1,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/mesh/export.h>
 #include <cotouch/mesh/import.h>
-#include <cotouch/mesh/shape_parts.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 #include <mesh/mesh_checks.h>
 #include <support/temporary_folder.h>
 

@@ -1,6 +1,6 @@
 #include <cotouch/base/random.h>
 #include <cotouch/mesh/report.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 #include <mesh/mesh_checks.h>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 #include <cotouch/mesh/subdivide.h>
 
-#include <cotouch/mesh/shape_parts.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include <cotouch/base/random.h>
-#include <cotouch/mesh/shapes.h>
 #include <cotouch/mesh/winding.h>
+#include <cotouch/shapes/shapes.h>
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cotouch/base/error.h>
-#include <cotouch/mesh/shapes.h>
 #include <cotouch/serve/scene_file.h>
 #include <cotouch/serve/studio.h>
+#include <cotouch/shapes/shapes.h>
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>

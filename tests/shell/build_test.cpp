@@ -1,5 +1,5 @@
 #include <cotouch/base/error.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
 #include <cotouch/shell/build.h>
 #include <cotouch/shell/level_set.h>
 #include <cotouch/shell/sampling.h>

@@ -1,7 +1,7 @@
 // Gears and threads.
 #include <cotouch/base/trig.h>
-#include <cotouch/mesh/shape_parts.h>
-#include <cotouch/mesh/shapes.h>
+#include <cotouch/shapes/shapes.h>
+#include <cotouch/shapes/solids.h>
 
 #include <algorithm>
 #include <functional>

@@ -1,7 +1,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/base/trig.h>
-#include <cotouch/mesh/shape_parts.h>
 #include <cotouch/mesh/triangulate.h>
+#include <cotouch/shapes/solids.h>
 
 namespace cotouch {
 namespace {
@@ -166,15 +166,6 @@ TriangleMesh turn_profile(const std::vector<ProfilePoint>& profile, bool closed,
     }
   }
   return mesh;
-}
-
-double signed_volume(const TriangleMesh& mesh) {
-  double sum = 0;
-  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
-    const auto [a, b, c] = mesh.corners(t);
-    sum += dot(a, cross(b, c));
-  }
-  return sum / 6;
 }
 
 }  // namespace cotouch

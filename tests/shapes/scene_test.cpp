@@ -3,9 +3,9 @@
 #include <cotouch/base/trig.h>
 #include <cotouch/mesh/closest.h>
 #include <cotouch/mesh/report.h>
-#include <cotouch/mesh/shape_parts.h>
-#include <cotouch/mesh/shapes.h>
 #include <cotouch/mesh/winding.h>
+#include <cotouch/shapes/shapes.h>
+#include <cotouch/shapes/solids.h>
 #include <mesh/mesh_checks.h>
 
 #include <gtest/gtest.h>

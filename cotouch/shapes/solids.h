@@ -1,5 +1,5 @@
-// The few ways in which the procedural shapes are made: turning a profile about an axis, sweeping a cross-section along
-// a path. Every result is closed and outward-oriented.
+// The solids that the shapes are made of, and the few ways to make one: turning a profile about an axis, sweeping a
+// cross-section along a path. Every result is closed and outward-oriented.
 #pragma once
 
 #include <cotouch/mesh/mesh.h>
@@ -39,9 +39,5 @@ void join_rings(TriangleMesh& mesh, std::uint32_t lower, std::uint32_t upper, st
 void translate(TriangleMesh& mesh, const Vec3d& by);
 // Throws Error with `message`, a sentence, unless `holds`.
 void require(bool holds, const char* message);
-
-// Six times the volume enclosed by a closed mesh is the sum of its corners' triple products; positive when the
-// triangles face outward. Cubic metres.
-double signed_volume(const TriangleMesh& mesh);
 
 }  // namespace cotouch
