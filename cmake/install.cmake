@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS cotouch EXPORT cotouch)
 install(DIRECTORY cotouch/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cotouch FILES_MATCHING PATTERN "*.h"
-        PATTERN app EXCLUDE)
+        PATTERN app EXCLUDE PATTERN experiment EXCLUDE)
 if(TARGET cotouch_app)
   install(TARGETS cotouch_app)
 endif()

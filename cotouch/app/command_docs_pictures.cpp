@@ -1,11 +1,11 @@
 // Draws the pictures of docs/ from the library itself, so that they show what the code does.
 #include <cotouch/app/command.h>
-#include <cotouch/app/part_picture.h>
-#include <cotouch/app/plot.h>
 #include <cotouch/app/progress_bar.h>
 #include <cotouch/base/trig.h>
 #include <cotouch/contact/cache.h>
 #include <cotouch/contact/nested.h>
+#include <cotouch/experiment/part_picture.h>
+#include <cotouch/experiment/plot.h>
 #include <cotouch/shapes/shapes.h>
 #include <cotouch/touch/held_object.h>
 

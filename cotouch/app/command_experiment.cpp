@@ -1,8 +1,8 @@
 #include <cotouch/app/command.h>
-#include <cotouch/app/experiment.h>
 #include <cotouch/app/progress_bar.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
+#include <cotouch/experiment/experiment.h>
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include <cotouch/app/command.h>
-#include <cotouch/app/plot.h>
 #include <cotouch/app/progress_bar.h>
 #include <cotouch/base/error.h>
 #include <cotouch/contact/cache.h>
 #include <cotouch/contact/nested.h>
+#include <cotouch/experiment/plot.h>
 #include <cotouch/serve/touch_session.h>
 #include <cotouch/touch/loop.h>
 #include <cotouch/touch/recording.h>

@@ -1,7 +1,7 @@
 #include <cotouch/app/command.h>
-#include <cotouch/app/part_picture.h>
 #include <cotouch/base/file.h>
 #include <cotouch/contact/asset.h>
+#include <cotouch/experiment/part_picture.h>
 #include <cotouch/mesh/report.h>
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/progress_bar.h>
-#include <cotouch/app/viewer_pictures.h>
 #include <cotouch/app/web_folder.h>
 #include <cotouch/base/error.h>
+#include <cotouch/experiment/viewer_pictures.h>
 #include <cotouch/serve/access.h>
 #include <cotouch/serve/studio.h>
 #include <cotouch/world/scene.h>

@@ -1,10 +1,10 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/progress_bar.h>
-#include <cotouch/app/viewer_pictures.h>
 #include <cotouch/app/web_folder.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
+#include <cotouch/experiment/viewer_pictures.h>
 #include <cotouch/serve/touch_session.h>
 
 #include <fmt/format.h>

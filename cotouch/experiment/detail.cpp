@@ -1,6 +1,6 @@
 // Figure 14: a row of bumps slides under an edge, felt with ever finer shells.
-#include <cotouch/app/experiment_inputs.h>
-#include <cotouch/app/plot.h>
+#include <cotouch/experiment/inputs.h>
+#include <cotouch/experiment/plot.h>
 
 #include <fmt/format.h>
 

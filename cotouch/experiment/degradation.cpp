@@ -1,6 +1,6 @@
 // Figures 11 and 16: the same hand motion felt with and without graceful degradation.
-#include <cotouch/app/experiment_inputs.h>
-#include <cotouch/app/plot.h>
+#include <cotouch/experiment/inputs.h>
+#include <cotouch/experiment/plot.h>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // Table I of the paper, its rigid rows: how much of the tree is visited, what that costs, and what it would cost
 // without.
-#include <cotouch/app/experiment_inputs.h>
-#include <cotouch/app/peer_fcl.h>
 #include <cotouch/base/realtime.h>
+#include <cotouch/experiment/inputs.h>
+#include <cotouch/experiment/peer_fcl.h>
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-#include <cotouch/app/plot.h>
 #include <cotouch/base/file.h>
+#include <cotouch/experiment/plot.h>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include <cotouch/app/picture.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/trig.h>
+#include <cotouch/experiment/picture.h>
 #include <cotouch/shapes/shapes.h>
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // Pictures of what a prepared part holds.
 #pragma once
 
-#include <cotouch/app/picture.h>
 #include <cotouch/contact/part.h>
+#include <cotouch/experiment/picture.h>
 
 namespace cotouch {
 

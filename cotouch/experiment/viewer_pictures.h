@@ -1,7 +1,7 @@
 // The pictures that the viewer's server hands out: thumbnails of scenes, summaries of recordings.
 #pragma once
 
-#include <cotouch/app/plot.h>
+#include <cotouch/experiment/plot.h>
 #include <cotouch/serve/recording_store.h>
 #include <cotouch/serve/scene_library.h>
 

@@ -1,7 +1,7 @@
 // How much the touch loop notices of those who watch it: nothing, it should be.
-#include <cotouch/app/experiment_inputs.h>
-#include <cotouch/app/viewer_crowd.h>
 #include <cotouch/base/error.h>
+#include <cotouch/experiment/inputs.h>
+#include <cotouch/experiment/viewer_crowd.h>
 #include <cotouch/serve/access.h>
 #include <cotouch/serve/studio.h>
 #include <cotouch/world/hand_path.h>

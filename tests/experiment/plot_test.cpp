@@ -1,4 +1,4 @@
-#include <cotouch/app/plot.h>
+#include <cotouch/experiment/plot.h>
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // What the contact experiments run on: the rigid scenes of the paper's Table I, as near as open data comes to them.
 #pragma once
 
-#include <cotouch/app/experiment.h>
 #include <cotouch/contact/nested.h>
 #include <cotouch/contact/part.h>
+#include <cotouch/experiment/experiment.h>
 #include <cotouch/touch/held_object.h>
 #include <cotouch/world/hand_path.h>
 

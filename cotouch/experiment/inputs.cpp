@@ -1,4 +1,4 @@
-#include <cotouch/app/experiment_inputs.h>
+#include <cotouch/experiment/inputs.h>
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/realtime.h>

@@ -1,5 +1,5 @@
-#include <cotouch/app/picture.h>
-#include <cotouch/app/viewer_pictures.h>
+#include <cotouch/experiment/picture.h>
+#include <cotouch/experiment/viewer_pictures.h>
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-#include <cotouch/app/viewer_crowd.h>
 #include <cotouch/base/error.h>
+#include <cotouch/experiment/viewer_crowd.h>
 
 #include <sys/wait.h>
 #include <unistd.h>

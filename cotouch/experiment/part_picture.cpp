@@ -1,4 +1,4 @@
-#include <cotouch/app/part_picture.h>
+#include <cotouch/experiment/part_picture.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include <cotouch/app/peer_fcl.h>
+#include <cotouch/experiment/peer_fcl.h>
 
 #include <chrono>
 

@@ -1,6 +1,6 @@
-#include <cotouch/app/picture.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
+#include <cotouch/experiment/picture.h>
 
 #include <png.h>
 

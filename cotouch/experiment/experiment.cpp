@@ -1,4 +1,4 @@
-#include <cotouch/app/experiment.h>
+#include <cotouch/experiment/experiment.h>
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // How stiff may the coupling be? A simulated device and hand press into and slide along every built-in scene while the
 // stiffness goes up until something starts to shake, and the last calm stiffness is held against Colgate's limit.
-#include <cotouch/app/experiment.h>
-#include <cotouch/app/plot.h>
 #include <cotouch/base/parallel.h>
 #include <cotouch/contact/cache.h>
 #include <cotouch/contact/nested.h>
+#include <cotouch/experiment/experiment.h>
+#include <cotouch/experiment/plot.h>
 #include <cotouch/touch/stability.h>
 #include <cotouch/world/scene.h>
 

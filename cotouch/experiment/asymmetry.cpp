@@ -1,9 +1,9 @@
 // Figure 15: one body is pushed straight into another, and the contact force on it is computed with either of the two
 // as the shell. The model is asymmetric; the question is by how much.
-#include <cotouch/app/experiment_inputs.h>
-#include <cotouch/app/plot.h>
 #include <cotouch/base/error.h>
 #include <cotouch/contact/cache.h>
+#include <cotouch/experiment/inputs.h>
+#include <cotouch/experiment/plot.h>
 #include <cotouch/shapes/shapes.h>
 
 #include <fmt/format.h>
