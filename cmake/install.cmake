@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS cotouch EXPORT cotouch)
+install(TARGETS cotouch ${COTOUCH_TARGETS} EXPORT cotouch)
 install(DIRECTORY cotouch/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cotouch FILES_MATCHING PATTERN "*.h"
         PATTERN app EXCLUDE PATTERN experiment EXCLUDE)
 if(TARGET cotouch_app)

@@ -1,30 +1,81 @@
-# The library: one target made of the rooms, in the order in which they may include each other.
-# A file that needs a library beyond the compiler's own is listed in COTOUCH_LIBRARY_FILES and left out of core builds.
-set(COTOUCH_ROOMS base mesh shapes field shell contact world touch serve)
-set(COTOUCH_LIBRARY_FILES cotouch/mesh/import.cpp cotouch/mesh/read_scene.cpp)
+# The library, made of rooms in the order in which they may include each other. Four targets, so that a program links no
+# more than it uses, and `cotouch`, which brings all of them:
+#   cotouch::core     preparing and touching; needs nothing but threads
+#   cotouch::reading  mesh files (assimp)
+#   cotouch::session  a running world and the people in it, scene files, recordings (toml++, JSON)
+#   cotouch::serve    HTTP and WebSocket for the viewer (Boost)
+set(COTOUCH_CORE_ROOMS base mesh shapes field shell contact world touch)
+set(COTOUCH_ROOMS ${COTOUCH_CORE_ROOMS} session serve)
+set(COTOUCH_READING_FILES cotouch/mesh/import.cpp cotouch/mesh/read_scene.cpp)
 
-add_library(cotouch)
-add_library(cotouch::cotouch ALIAS cotouch)
-foreach(room IN LISTS COTOUCH_ROOMS)
-  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/${room}/*.cpp)
-  if(COTOUCH_CORE_ONLY AND room STREQUAL "serve")
-    continue()  # needs Boost, toml++ and JSON throughout
+# cotouch_add_library(NAME SOURCES...): the target cotouch_NAME, known as cotouch::NAME here and once installed.
+function(cotouch_add_library name)
+  if(ARGN)
+    add_library(cotouch_${name} ${ARGN})
+  else()
+    add_library(cotouch_${name} INTERFACE)  # a room without sources
   endif()
-  if(COTOUCH_CORE_ONLY)
-    list(REMOVE_ITEM sources ${COTOUCH_LIBRARY_FILES})
+  add_library(cotouch::${name} ALIAS cotouch_${name})
+  set_target_properties(cotouch_${name} PROPERTIES EXPORT_NAME ${name})
+  set_property(GLOBAL APPEND PROPERTY COTOUCH_COMPONENTS ${name})
+endfunction()
+
+# Links what is needed to build a library's sources and nothing to use it: libraries that are headers only.
+function(cotouch_build_with name)
+  get_target_property(type cotouch_${name} TYPE)
+  if(NOT type STREQUAL "INTERFACE_LIBRARY")
+    foreach(library IN LISTS ARGN)
+      target_link_libraries(cotouch_${name} PRIVATE $<BUILD_INTERFACE:${library}>)
+    endforeach()
   endif()
-  target_sources(cotouch PRIVATE ${sources})
-endforeach()
-target_include_directories(cotouch PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
-target_compile_features(cotouch PUBLIC cxx_std_20)
-# What headers compute must be the same bits in a user's program too.
-target_compile_options(cotouch PUBLIC -ffp-contract=off)
+endfunction()
+
+# Links the libraries that users of this one get as well.
+function(cotouch_bring name)
+  get_target_property(type cotouch_${name} TYPE)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    target_link_libraries(cotouch_${name} INTERFACE ${ARGN})
+  else()
+    target_link_libraries(cotouch_${name} PUBLIC ${ARGN})
+  endif()
+endfunction()
+
 find_package(Threads REQUIRED)
-target_link_libraries(cotouch PUBLIC Threads::Threads)
+list(TRANSFORM COTOUCH_CORE_ROOMS REPLACE "(.+)" "cotouch/\\1/*.cpp" OUTPUT_VARIABLE patterns)
+file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${patterns})
+list(REMOVE_ITEM sources ${COTOUCH_READING_FILES})
+cotouch_add_library(core ${sources})
+cotouch_bring(core Threads::Threads)
+target_include_directories(cotouch_core PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
+target_compile_features(cotouch_core PUBLIC cxx_std_20)
+# What headers compute must be the same bits in a user's program too.
+target_compile_options(cotouch_core PUBLIC -ffp-contract=off)
+
 if(NOT COTOUCH_CORE_ONLY)
   find_package(assimp REQUIRED)
-  target_link_libraries(cotouch PRIVATE assimp::assimp)
+  cotouch_add_library(reading ${COTOUCH_READING_FILES})
+  cotouch_bring(reading cotouch_core)
+  target_link_libraries(cotouch_reading PRIVATE assimp::assimp)
+
+  find_package(nlohmann_json REQUIRED)
+  find_package(tomlplusplus REQUIRED)
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/session/*.cpp)
+  cotouch_add_library(session ${sources})
+  cotouch_bring(session cotouch_reading)
+  cotouch_build_with(session nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
+
+  find_package(Boost REQUIRED)
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/serve/*.cpp)
+  cotouch_add_library(serve ${sources})
+  cotouch_bring(serve cotouch_session)
+  cotouch_build_with(serve Boost::headers nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
 endif()
+
+get_property(COTOUCH_COMPONENTS GLOBAL PROPERTY COTOUCH_COMPONENTS)
+add_library(cotouch INTERFACE)
+add_library(cotouch::cotouch ALIAS cotouch)
+list(TRANSFORM COTOUCH_COMPONENTS PREPEND cotouch_ OUTPUT_VARIABLE COTOUCH_TARGETS)
+target_link_libraries(cotouch INTERFACE ${COTOUCH_TARGETS})
 
 # The cache of prepared parts must miss when the code that prepares them changes. `shapes` is left out on purpose: the
 # cache looks at the content of a mesh, so a built-in shape that changes makes only its own parts be prepared again.
@@ -41,5 +92,5 @@ add_custom_command(
           -P ${PROJECT_SOURCE_DIR}/cmake/preparation_version.cmake
   DEPENDS ${preparation} ${PROJECT_SOURCE_DIR}/cmake/preparation_version.cmake
   COMMENT "Naming this version of the preparation" VERBATIM)
-target_sources(cotouch PRIVATE ${preparation_header})
-target_include_directories(cotouch PRIVATE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)
+target_sources(cotouch_core PRIVATE ${preparation_header})
+target_include_directories(cotouch_core PRIVATE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)

@@ -23,5 +23,26 @@ if(NOT output MATCHES "force +[0-9.]+ N")
   message(FATAL_ERROR "hello_touch printed no force:\n${output}")
 endif()
 message("${output}")
+set(felt "${output}")
+
+# The core asks for no other library: the same example, where nothing else can be found.
+file(WRITE ${work}/core/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
+project(core_alone LANGUAGES CXX)
+find_package(cotouch REQUIRED COMPONENTS core)
+add_executable(hello_touch ../examples/hello_touch.cpp)
+target_link_libraries(hello_touch PRIVATE cotouch::core)
+")
+set(others "")
+foreach(package assimp Boost nlohmann_json tomlplusplus)
+  list(APPEND others -DCMAKE_DISABLE_FIND_PACKAGE_${package}=ON)
+endforeach()
+run(${CMAKE_COMMAND} -S ${work}/core -B ${work}/build-core -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${work}/prefix ${others})
+run(${CMAKE_COMMAND} --build ${work}/build-core)
+run(${work}/build-core/hello_touch)
+if(NOT output STREQUAL felt)
+  message(FATAL_ERROR "hello_touch feels something else with the core alone:\n${output}")
+endif()
+
 # The installed command must find its way without the source tree.
 run(${work}/prefix/bin/cotouch --version)
