@@ -18,7 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const char* action, const fs::path& path, int reason) {
-  throw Error(std::string("Cannot ") + action + " " + path.string() + ": " + std::strerror(reason) + ".");
+  throw Error(std::string("Cannot ") + action + " " + path.string() + ": " + std::strerror(reason) + ".",
+              reason == ENOENT || reason == ENOTDIR ? ErrorCode::not_found : ErrorCode::io);
 }
 
 class Descriptor {
@@ -115,19 +116,23 @@ void check_writable(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::is_directory(status))
-    throw Error("Cannot write " + path.string() + ": it is a folder; give the name of a file.");
+    throw Error("Cannot write " + path.string() + ": it is a folder; give the name of a file.",
+                ErrorCode::invalid_argument);
   if (fs::exists(status) && !fs::is_regular_file(status)) return;  // a device or pipe needs no folder
   const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
   if (!fs::is_directory(folder, error))
-    throw Error("Cannot write " + path.string() + ": there is no folder " + folder.string() + ".");
+    throw Error("Cannot write " + path.string() + ": there is no folder " + folder.string() + ".",
+                ErrorCode::not_found);
   if (::access(folder.c_str(), W_OK) != 0)
-    throw Error("Cannot write " + path.string() + ": the folder " + folder.string() + " may not be written to.");
+    throw Error("Cannot write " + path.string() + ": the folder " + folder.string() + " may not be written to.",
+                ErrorCode::io);
 }
 
 void check_not_input(const std::filesystem::path& output, const std::filesystem::path& input) {
   std::error_code error;
   if (!output.empty() && std::filesystem::equivalent(output, input, error))
-    throw Error("Writing " + output.string() + " would replace what is read; give another name.");
+    throw Error("Writing " + output.string() + " would replace what is read; give another name.",
+                ErrorCode::invalid_argument);
 }
 
 MappedFile map_file(const fs::path& path) {
@@ -135,7 +140,8 @@ MappedFile map_file(const fs::path& path) {
   if (fd.get() < 0) fail("open", path, errno);
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) fail("open", path, errno);
-  if (!S_ISREG(status.st_mode)) throw Error("Cannot read " + path.string() + ": it is not a file.");
+  if (!S_ISREG(status.st_mode))
+    throw Error("Cannot read " + path.string() + ": it is not a file.", ErrorCode::invalid_argument);
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return {};  // nothing to map
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);

@@ -135,29 +135,32 @@ class Reader {
   }
 
   [[noreturn]] void damaged(const std::string& what) const {
-    throw Error(name_ + " is damaged: " + what + "; prepare the part again.");
+    throw Error(name_ + " is damaged: " + what + "; prepare the part again.", ErrorCode::damaged_file);
   }
 
  private:
   static std::size_t index(Kind kind) { return static_cast<std::size_t>(kind); }
 
   void check_header() {
-    if (bytes_.empty()) throw Error(name_ + " is empty, not a cotouch part.");
+    if (bytes_.empty()) throw Error(name_ + " is empty, not a cotouch part.", ErrorCode::damaged_file);
     const std::size_t known = std::min(bytes_.size(), k_magic.size());
     if (std::memcmp(bytes_.data(), k_magic.data(), known) != 0) {
       // The first byte and the letters right, the line ends wrong: sent as text.
       if (bytes_.size() >= 4 && std::memcmp(bytes_.data(), k_magic.data(), 4) == 0)
         damaged("its line ends were changed, as when a file is sent as text");
-      throw Error(name_ + " is not a cotouch part; make one with 'cotouch prepare'.");
+      throw Error(name_ + " is not a cotouch part; make one with 'cotouch prepare'.", ErrorCode::damaged_file);
     }
     if (bytes_.size() < sizeof(Header)) truncated(sizeof(Header));
     std::memcpy(&header_, bytes_.data(), sizeof(Header));
     if (header_.byte_order == k_other_byte_order)
-      throw Error(name_ + " was made on a machine with another byte order; prepare the part again on this one.");
+      throw Error(name_ + " was made on a machine with another byte order; prepare the part again on this one.",
+                  ErrorCode::unsupported);
     if (header_.byte_order != k_byte_order) damaged("its byte-order mark is none");
     if (header_.version > k_asset_version)
       throw Error(name_ + " was made by a newer cotouch (format " + std::to_string(header_.version) +
-                  ", this one reads up to " + std::to_string(k_asset_version) + "); update cotouch or prepare again.");
+                      ", this one reads up to " + std::to_string(k_asset_version) +
+                      "); update cotouch or prepare again.",
+                  ErrorCode::unsupported);
     if (header_.version == 0) damaged("its version is 0");
     if (header_.file_size > bytes_.size()) truncated(header_.file_size);
     if (header_.file_size < bytes_.size()) damaged("something follows its end");
@@ -190,7 +193,8 @@ class Reader {
 
   [[noreturn]] void truncated(std::uint64_t whole) const {
     throw Error(name_ + " is truncated: it has " + std::to_string(bytes_.size()) + " of " + std::to_string(whole) +
-                " bytes; copy it again or prepare the part again.");
+                    " bytes; copy it again or prepare the part again.",
+                ErrorCode::damaged_file);
   }
 
   Bytes bytes_;
@@ -318,7 +322,7 @@ Part parse_asset(Bytes bytes, const std::shared_ptr<const void>& keep_alive, con
     part.field = read_field(reader, keep_alive);
     part.shell = read_shell(reader, keep_alive);
   } catch (const Error& error) {
-    throw Error(name + ": " + error.what());
+    throw Error(name + ": " + error.what(), error.code());
   }
   return part;
 }

@@ -31,7 +31,8 @@ namespace {
 constexpr float k_float_rounding = 1e-3F;  // cells
 
 [[noreturn]] void refuse(const char* what) {
-  throw Error(std::string("The distance field is damaged (") + what + "); prepare the part again.");
+  throw Error(std::string("The distance field is damaged (") + what + "); prepare the part again.",
+              ErrorCode::damaged_file);
 }
 
 void require(bool holds, const char* what) {

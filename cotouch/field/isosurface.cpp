@@ -118,7 +118,8 @@ class Extractor {
       at[c] -= offsets[i][1];
       // In a field made by the builders this never happens; a stranger's file may hold anything.
       if (at[b] < 0 || at[c] < 0 || (v[i] = vertex_at(at)) == k_none)
-        throw Error("The distance field is damaged (its bricks do not fit together); prepare the part again.");
+        throw Error("The distance field is damaged (its bricks do not fit together); prepare the part again.",
+                    ErrorCode::damaged_file);
     }
     if (!facing_up) std::swap(v[1], v[3]);
     const auto& p = mesh_.vertices;

@@ -27,7 +27,8 @@ SceneMesh read_any(Bytes bytes, const std::string& extension, const std::filesys
   // The beginning of a part's file (see contact/asset.h), whatever it is named.
   if (as_text(bytes).starts_with("\x89"
                                  "COT\r\n"))
-    throw Error("is a part that is prepared already. Look at it with 'cotouch inspect' or use it in a scene.");
+    throw Error("is a part that is prepared already. Look at it with 'cotouch inspect' or use it in a scene.",
+                ErrorCode::unsupported);
   SceneMesh raw;
   if (extension == "stl")
     raw.mesh = read_stl(bytes, options.limits, notes);
@@ -41,7 +42,8 @@ SceneMesh read_any(Bytes bytes, const std::string& extension, const std::filesys
     raw = read_scene(bytes, extension, path, options.limits, options.unit.has_value());
   else
     throw Error(
-        "is of an unknown kind. Use STL, OBJ, PLY, glTF, GLB, 3MF or another mesh format with its usual ending.");
+        "is of an unknown kind. Use STL, OBJ, PLY, glTF, GLB, 3MF or another mesh format with its usual ending.",
+        ErrorCode::unsupported);
   return raw;
 }
 
@@ -84,7 +86,7 @@ char choose_up_axis(const ImportOptions& options, const SceneMesh& raw, std::vec
 void check_options(const ImportOptions& options) {
   if (options.unit) metres_per(*options.unit);
   if (options.up_axis && *options.up_axis != "x" && *options.up_axis != "y" && *options.up_axis != "z")
-    throw Error("Unknown up axis '" + *options.up_axis + "'. Use one of x, y, z.");
+    throw Error("Unknown up axis '" + *options.up_axis + "'. Use one of x, y, z.", ErrorCode::invalid_argument);
 }
 
 ImportedMesh import_bytes(Bytes bytes, std::string_view name, const std::filesystem::path* path,
@@ -92,8 +94,9 @@ ImportedMesh import_bytes(Bytes bytes, std::string_view name, const std::filesys
   try {
     if (bytes.empty()) throw Error("is empty. Export or download it again.");
     if (bytes.size() > options.limits.file_bytes)
-      throw Error("is larger than the " + std::to_string(options.limits.file_bytes) +
-                  " bytes allowed. Simplify it first.");
+      throw Error(
+          "is larger than the " + std::to_string(options.limits.file_bytes) + " bytes allowed. Simplify it first.",
+          ErrorCode::too_large);
     const std::string extension = lower_case_extension(name);
     std::vector<std::string> notes;
     SceneMesh raw = read_any(bytes, extension, path, options, notes);
@@ -124,9 +127,11 @@ ImportedMesh import_bytes(Bytes bytes, std::string_view name, const std::filesys
   } catch (const Cancelled&) {
     throw;
   } catch (const Error& error) {
-    throw Error(std::string(name) + ' ' + error.what());
+    // A reader that names no code found something wrong with the file.
+    const ErrorCode code = error.code() == ErrorCode::other ? ErrorCode::damaged_file : error.code();
+    throw Error(std::string(name) + ' ' + error.what(), code);
   } catch (const std::bad_alloc&) {
-    throw Error(std::string(name) + " needs more memory than there is. Simplify it first.");
+    throw Error(std::string(name) + " needs more memory than there is. Simplify it first.", ErrorCode::too_large);
   }
 }
 
@@ -137,18 +142,23 @@ ImportedMesh load_mesh(const std::filesystem::path& path, const ImportOptions& o
   const std::string name = path.filename().string();
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) throw Error(path.string() + " does not exist. Check the name.");
-  if (std::filesystem::is_directory(status)) throw Error(path.string() + " is a folder. Name a mesh file in it.");
-  if (!std::filesystem::is_regular_file(status)) throw Error(path.string() + " is not a file.");
+  if (!std::filesystem::exists(status))
+    throw Error(path.string() + " does not exist. Check the name.", ErrorCode::not_found);
+  if (std::filesystem::is_directory(status))
+    throw Error(path.string() + " is a folder. Name a mesh file in it.", ErrorCode::invalid_argument);
+  if (!std::filesystem::is_regular_file(status))
+    throw Error(path.string() + " is not a file.", ErrorCode::invalid_argument);
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   std::ifstream in(path, std::ios::binary);
-  if (error || !in) throw Error(path.string() + " cannot be opened. Check who may read it.");
+  if (error || !in) throw Error(path.string() + " cannot be opened. Check who may read it.", ErrorCode::io);
   if (size > options.limits.file_bytes)
     throw Error(name + " is larger than the " + std::to_string(options.limits.file_bytes) +
-                " bytes allowed. Simplify it first.");
+                    " bytes allowed. Simplify it first.",
+                ErrorCode::too_large);
   std::vector<std::byte> bytes(size);
   in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (static_cast<std::uintmax_t>(in.gcount()) != size) throw Error(path.string() + " cannot be read to its end.");
+  if (static_cast<std::uintmax_t>(in.gcount()) != size)
+    throw Error(path.string() + " cannot be read to its end.", ErrorCode::io);
   return import_bytes(bytes, name, &path, options);
 }
 

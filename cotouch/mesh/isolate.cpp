@@ -29,7 +29,7 @@
 namespace cotouch {
 namespace {
 
-// The first byte of what the child sends.
+// The first byte of what the child sends; an error's code is the second.
 enum class Outcome : std::uint8_t { result = 1, error = 2 };
 
 // What the user is told where a parser gave up: why it did is a matter between it and the file.
@@ -64,8 +64,14 @@ bool write_all(int fd, const void* data, std::size_t size) {
   return true;
 }
 
-void send(int fd, Outcome outcome, const void* data, std::size_t size) {
-  if (write_all(fd, &outcome, 1)) write_all(fd, data, size);
+void send_result(int fd, const std::vector<std::byte>& result) {
+  constexpr Outcome k_outcome = Outcome::result;
+  if (write_all(fd, &k_outcome, 1)) write_all(fd, result.data(), result.size());
+}
+
+void send_error(int fd, const char* message, ErrorCode code) {
+  const std::uint8_t head[2] = {static_cast<std::uint8_t>(Outcome::error), static_cast<std::uint8_t>(code)};
+  if (write_all(fd, head, sizeof head)) write_all(fd, message, std::strlen(message));
 }
 
 [[noreturn]] void be_the_child(int fd, const std::function<std::vector<std::byte>()>& work,
@@ -86,16 +92,14 @@ void send(int fd, Outcome outcome, const void* data, std::size_t size) {
   set_limit(RLIMIT_AS, address_space_bytes() + limits.memory_bytes);
 #endif
   if (!limits.may_open_files) set_limit(RLIMIT_NOFILE, 0);
-  const auto fail = [&](const char* message) { send(fd, Outcome::error, message, std::strlen(message)); };
   try {
-    const std::vector<std::byte> result = work();
-    send(fd, Outcome::result, result.data(), result.size());
+    send_result(fd, work());
   } catch (const Error& error) {
-    fail(error.what());
+    send_error(fd, error.what(), error.code());
   } catch (const std::bad_alloc&) {
-    fail("needs more memory than is allowed for reading one file. Simplify it first.");
+    send_error(fd, "needs more memory than is allowed for reading one file. Simplify it first.", ErrorCode::too_large);
   } catch (...) {
-    fail(k_damaged);
+    send_error(fd, k_damaged, ErrorCode::damaged_file);
   }
   // Neither destructors nor exit handlers: they belong to the parent.
   _exit(0);
@@ -107,12 +111,12 @@ std::vector<std::byte> run_isolated(const std::function<std::vector<std::byte>()
                                     const IsolationLimits& limits) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
-    throw Error("cannot open a pipe to a reader process; close some files and try again");
+    throw Error("cannot open a pipe to a reader process; close some files and try again", ErrorCode::io);
   const pid_t child = fork();
   if (child < 0) {
     close(ends[0]);
     close(ends[1]);
-    throw Error("cannot start a reader process; close some programs and try again");
+    throw Error("cannot start a reader process; close some programs and try again", ErrorCode::io);
   }
   if (child == 0) {
     close(ends[0]);
@@ -151,18 +155,22 @@ std::vector<std::byte> run_isolated(const std::function<std::vector<std::byte>()
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
 
-  if (too_much) throw Error("holds more than can be read at once. Simplify it first.");
+  if (too_much) throw Error("holds more than can be read at once. Simplify it first.", ErrorCode::too_large);
   if (WIFSIGNALED(status)) {
     if (WTERMSIG(status) == SIGINT) throw Cancelled();
     if (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL)
-      throw Error("takes too long or too much memory to read. Simplify it first.");
-    throw Error(k_damaged);
+      throw Error("takes too long or too much memory to read. Simplify it first.", ErrorCode::too_large);
+    throw Error(k_damaged, ErrorCode::damaged_file);
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || received.empty()) throw Error(k_damaged);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || received.empty())
+    throw Error(k_damaged, ErrorCode::damaged_file);
   const auto outcome = static_cast<Outcome>(received.front());
   received.erase(received.begin());
-  if (outcome == Outcome::error)
-    throw Error(std::string(reinterpret_cast<const char*>(received.data()), received.size()));
+  if (outcome == Outcome::error) {
+    if (received.empty()) throw Error(k_damaged, ErrorCode::damaged_file);
+    const auto code = static_cast<ErrorCode>(received.front());
+    throw Error(std::string(reinterpret_cast<const char*>(received.data()) + 1, received.size() - 1), code);
+  }
   return received;
 }
 

@@ -20,9 +20,9 @@ struct IsolationLimits {
 };
 
 // Calls `work` in a child process and returns the bytes it returned there. An Error thrown by `work` arrives here with
-// its message; other exceptions and any other end of the child become an Error, the rest of a sentence that begins with
-// the file's name. An interrupted child (Ctrl-C) throws Cancelled. The child sees memory as it is now; what it changes
-// is lost.
+// its message and code; other exceptions and any other end of the child become an Error, the rest of a sentence that
+// begins with the file's name. An interrupted child (Ctrl-C) throws Cancelled. The child sees memory as it is now; what
+// it changes is lost.
 std::vector<std::byte> run_isolated(const std::function<std::vector<std::byte>()>& work, const IsolationLimits& limits);
 
 }  // namespace cotouch

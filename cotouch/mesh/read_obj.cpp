@@ -57,14 +57,16 @@ TriangleMesh read_obj(Bytes file, const MeshLimits& limits, std::vector<std::str
                       " should hold three coordinates. Export it again.");
       mesh.vertices.push_back(v);
       if (mesh.vertices.size() > limits.vertices)
-        throw Error("has more than the " + std::to_string(limits.vertices) + " vertices allowed. Simplify it first.");
+        throw Error("has more than the " + std::to_string(limits.vertices) + " vertices allowed. Simplify it first.",
+                    ErrorCode::too_large);
     } else if (kind == "f") {
       corners.clear();
       for (std::string_view word = words.word(); !word.empty(); word = words.word())
         corners.push_back(vertex_index(word, mesh.vertices.size(), number));
       add_polygon(mesh, corners);
       if (mesh.triangles.size() > limits.triangles)
-        throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.");
+        throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.",
+                    ErrorCode::too_large);
     }
   }
   if (!understood)

@@ -48,9 +48,10 @@ Counts read_header(Lines& lines) {
   const std::string_view opening = after.word();
   if (opening.ends_with("OFF")) {
     if (opening.find_first_of("4n") != std::string_view::npos)
-      throw Error("is an OFF file of more than three dimensions, which cannot be touched.");
+      throw Error("is an OFF file of more than three dimensions, which cannot be touched.", ErrorCode::unsupported);
     if (TextScanner(after).word() == "BINARY")
-      throw Error("is a binary OFF file, which is not read. Export it as text, or as STL or PLY.");
+      throw Error("is a binary OFF file, which is not read. Export it as text, or as STL or PLY.",
+                  ErrorCode::unsupported);
     lines.words() = after;
     if (TextScanner(after).word().empty() && !lines.next())
       throw Error("is cut short: it says nothing after 'OFF'. Export or download it again.");
@@ -73,7 +74,8 @@ TriangleMesh read_off(Bytes file, const MeshLimits& limits, std::vector<std::str
   const Counts counts = read_header(lines);
   if (counts.vertices > limits.vertices)
     throw Error("has " + std::to_string(counts.vertices) + " vertices, more than the " +
-                std::to_string(limits.vertices) + " allowed. Simplify it first.");
+                    std::to_string(limits.vertices) + " allowed. Simplify it first.",
+                ErrorCode::too_large);
   TriangleMesh mesh;
   for (std::uint64_t i = 0; i < counts.vertices; ++i) {
     if (!lines.next()) cut_short("vertices", i, counts.vertices);
@@ -99,7 +101,8 @@ TriangleMesh read_off(Bytes file, const MeshLimits& limits, std::vector<std::str
     }
     add_polygon(mesh, corners);
     if (mesh.triangles.size() > limits.triangles)
-      throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.");
+      throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.",
+                  ErrorCode::too_large);
   }
   if (lines.next()) notes.emplace_back("The file goes on after its last face; the rest was ignored.");
   return mesh;

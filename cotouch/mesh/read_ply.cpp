@@ -203,7 +203,8 @@ void read_other(const Element& element, Values& values, const MeshLimits& limits
       if (corners.size() == 3) triangles.push_back({corners[0], corners[1], corners[2]});
       if (corners.size() > 3) polygons.push_back(corners);
       if (triangles.size() + polygons.size() > limits.triangles)
-        throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.");
+        throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.",
+                    ErrorCode::too_large);
     }
   }
 }
@@ -220,7 +221,8 @@ TriangleMesh read_ply(Bytes file, const MeshLimits& limits, std::vector<std::str
     if (element.name == "vertex") {
       if (element.count > limits.vertices)
         throw Error("has " + std::to_string(element.count) + " vertices, more than the " +
-                    std::to_string(limits.vertices) + " allowed. Simplify it first.");
+                        std::to_string(limits.vertices) + " allowed. Simplify it first.",
+                    ErrorCode::too_large);
       read_vertices(element, values, mesh);
     } else {
       if (element.name == "tristrips") notes.push_back("Triangle strips are not read; export the file with faces.");
@@ -238,7 +240,8 @@ TriangleMesh read_ply(Bytes file, const MeshLimits& limits, std::vector<std::str
     for (const std::uint32_t index : polygon) check(index);
     add_polygon(mesh, polygon);
     if (mesh.triangles.size() > limits.triangles)
-      throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.");
+      throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.",
+                  ErrorCode::too_large);
   }
   if (values.more()) notes.emplace_back("The file goes on after what it promises; the rest was ignored.");
   return mesh;

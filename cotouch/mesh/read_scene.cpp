@@ -164,7 +164,8 @@ void keep_readers_of(const std::string& extension, Assimp::Importer& importer) {
   if (reason.find("bad_alloc") != std::string::npos) throw std::bad_alloc();
   if (!files.missing.empty())
     throw Error("needs the file " + std::filesystem::path(files.missing.front()).filename().string() +
-                ", which cannot be read. Put it beside, or export everything into one file.");
+                    ", which cannot be read. Put it beside, or export everything into one file.",
+                ErrorCode::not_found);
   // Where the reason names the file or a function, it says nothing that helps.
   for (const std::string& internal : {path ? path->string() : std::string("$$$"), std::string("::")})
     if (reason.find(internal) != std::string::npos) reason.clear();
@@ -198,7 +199,8 @@ void flatten(const aiScene& scene, const MeshLimits& limits, TriangleMesh& out) 
       if (!mesh || !mesh->mVertices) continue;
       const std::size_t first = out.vertices.size();
       if (first + mesh->mNumVertices > limits.vertices)
-        throw Error("has more than the " + std::to_string(limits.vertices) + " vertices allowed. Simplify it first.");
+        throw Error("has more than the " + std::to_string(limits.vertices) + " vertices allowed. Simplify it first.",
+                    ErrorCode::too_large);
       for (unsigned v = 0; v < mesh->mNumVertices; ++v) {
         const aiVector3D p = m * mesh->mVertices[v];
         out.vertices.push_back(Vec3d(Vec3f{p.x, p.y, p.z}));
@@ -215,7 +217,8 @@ void flatten(const aiScene& scene, const MeshLimits& limits, TriangleMesh& out) 
         add_polygon(out, corners);
       }
       if (out.triangles.size() > limits.triangles)
-        throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.");
+        throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.",
+                    ErrorCode::too_large);
     }
   }
 }

@@ -28,7 +28,8 @@ TriangleMesh read_binary(Bytes file, std::uint32_t count, const MeshLimits& limi
                 ". Export or download it again.");
   if (count > limits.triangles)
     throw Error("has " + std::to_string(count) + " triangles, more than the " + std::to_string(limits.triangles) +
-                " allowed. Simplify it first.");
+                    " allowed. Simplify it first.",
+                ErrorCode::too_large);
   if (file.size() > k_header + std::size_t{count} * k_record)
     notes.push_back("The file goes on after its last triangle; the rest was ignored.");
   TriangleMesh mesh;
@@ -65,7 +66,8 @@ TriangleMesh read_text(std::string_view text, const MeshLimits& limits, std::vec
       for (std::size_t i = 1; i + 1 < loop.size(); ++i) add_triangle(mesh, loop[0], loop[i], loop[i + 1]);
       loop.clear();
       if (mesh.triangles.size() > limits.triangles)
-        throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.");
+        throw Error("has more than the " + std::to_string(limits.triangles) + " triangles allowed. Simplify it first.",
+                    ErrorCode::too_large);
     } else if (word == "solid" || word == "SOLID") {
       ended = false;
       std::string_view name;

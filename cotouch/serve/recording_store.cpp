@@ -102,7 +102,7 @@ fs::path RecordingStore::file(std::string_view id) const {
   fs::path path = folder_ / (std::string(id) + ".cotrec");
   std::error_code error;
   if (!is_identifier(id) || !fs::is_regular_file(path, error))
-    throw Error("There is no recording '" + std::string(id) + "'; it may have been deleted.");
+    throw Error("There is no recording '" + std::string(id) + "'; it may have been deleted.", ErrorCode::not_found);
   return path;
 }
 

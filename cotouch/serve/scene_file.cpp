@@ -278,7 +278,9 @@ std::string format_scene_file(const SceneFile& scene) {
 LoadedScene load_scene_file(const fs::path& file, Progress& progress) {
   std::error_code error;
   const std::uintmax_t size = fs::file_size(file, error);
-  if (error) throw Error("The scene " + file.string() + " cannot be opened: " + error.message() + ".");
+  if (error)
+    throw Error("The scene " + file.string() + " cannot be opened: " + error.message() + ".",
+                error == std::errc::no_such_file_or_directory ? ErrorCode::not_found : ErrorCode::io);
   if (size > k_max_file) throw Error("The scene " + file.string() + " cannot be used: it is larger than one MiB.");
   std::ifstream in(file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};

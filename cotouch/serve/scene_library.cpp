@@ -61,7 +61,8 @@ LoadedScene FolderLibrary::load(const std::string& name, Progress& progress) {
   if (!is_identifier(name) || !fs::exists(scene_file(name), error)) {
     std::string names;
     for (const SceneEntry& entry : list()) names += (names.empty() ? "" : ", ") + entry.name;
-    throw Error("There is no scene '" + name + "', neither built in nor saved. There are: " + names + ".");
+    throw Error("There is no scene '" + name + "', neither built in nor saved. There are: " + names + ".",
+                ErrorCode::not_found);
   }
   LoadedScene scene = load_scene_file(scene_file(name), progress);
   scene.name = name;
@@ -78,8 +79,9 @@ LoadedScene FolderLibrary::load_file(const fs::path& file, Progress& progress) {
 
 void FolderLibrary::remove(const std::string& name) {
   std::error_code error;
-  if (is_builtin(name)) throw Error("'" + name + "' is a built-in scene, which cannot be deleted.");
-  if (!is_identifier(name) || !fs::exists(scene_file(name), error)) throw Error("There is no such scene.");
+  if (is_builtin(name)) throw Error("'" + name + "' is a built-in scene, which cannot be deleted.", ErrorCode::refused);
+  if (!is_identifier(name) || !fs::exists(scene_file(name), error))
+    throw Error("There is no such scene.", ErrorCode::not_found);
   fs::remove_all(folder_ / name, error);
   if (error) throw Error("The scene '" + name + "' cannot be deleted: " + error.message() + ".");
 }
@@ -104,13 +106,16 @@ std::string FolderLibrary::thumbnail(const std::string& name) {
 }
 
 fs::path FolderLibrary::save(const LoadedScene& scene, const std::string& name) {
-  if (!is_identifier(name)) throw Error("A scene's name is made of letters, digits, - and _, at most 64 of them.");
-  if (is_builtin(name)) throw Error("'" + name + "' is the name of a built-in scene; choose another.");
+  if (!is_identifier(name))
+    throw Error("A scene's name is made of letters, digits, - and _, at most 64 of them.", ErrorCode::invalid_argument);
+  if (is_builtin(name))
+    throw Error("'" + name + "' is the name of a built-in scene; choose another.", ErrorCode::refused);
   std::error_code error;
   if (!fs::exists(scene_file(name), error)) {
     const auto count = std::distance(fs::directory_iterator(folder_, error), fs::directory_iterator());
     if (!error && static_cast<std::size_t>(count) >= k_most_saved)
-      throw Error("There are already " + std::to_string(k_most_saved) + " saved scenes; delete some of them first.");
+      throw Error("There are already " + std::to_string(k_most_saved) + " saved scenes; delete some of them first.",
+                  ErrorCode::refused);
   }
   fs::path file = save_scene(scene, name, folder_ / name);
   if (draw_) {

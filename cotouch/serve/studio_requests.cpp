@@ -49,7 +49,7 @@ T Studio::ask(std::function<T()> question) {
   std::future<T> answer = promise->get_future();
   post([promise, question = std::move(question)] { promise->set_value(question()); });
   if (answer.wait_for(k_patience) != std::future_status::ready)
-    throw Error("The server is too busy to answer; try again.");
+    throw Error("The server is too busy to answer; try again.", ErrorCode::busy);
   return answer.get();
 }
 

@@ -24,7 +24,8 @@ TriangleMesh make_box(const Vec3d& size) {
 
 TriangleMesh make_sphere(double radius, int subdivisions) {
   if (subdivisions < 0 || subdivisions > 10)
-    throw Error("A sphere can be subdivided 0 to 10 times, not " + std::to_string(subdivisions) + ".");
+    throw Error("A sphere can be subdivided 0 to 10 times, not " + std::to_string(subdivisions) + ".",
+                ErrorCode::invalid_argument);
   // The icosahedron: cyclic permutations of (0, +-1, +-golden ratio).
   const double g = 0.5 * (1 + std::sqrt(5.0));
   TriangleMesh mesh;
@@ -58,7 +59,8 @@ TriangleMesh make_sphere(double radius, int subdivisions) {
 }
 
 TriangleMesh make_torus(double ring_radius, double tube_radius, int ring_steps, int tube_steps) {
-  if (!(tube_radius > 0 && tube_radius < ring_radius)) throw Error("A torus needs a tube thinner than its ring.");
+  if (!(tube_radius > 0 && tube_radius < ring_radius))
+    throw Error("A torus needs a tube thinner than its ring.", ErrorCode::invalid_argument);
   std::vector<ProfilePoint> profile;
   for (int i = 0; i < tube_steps; ++i) {
     const SinCos t = sin_cos(2 * k_pi * i / tube_steps);

@@ -34,7 +34,7 @@ std::vector<std::uint32_t> add_rings(TriangleMesh& mesh, const std::vector<Vec3d
 }  // namespace
 
 void require(bool holds, const char* message) {
-  if (!holds) throw Error(message);
+  if (!holds) throw Error(message, ErrorCode::invalid_argument);
 }
 
 void translate(TriangleMesh& mesh, const Vec3d& by) {

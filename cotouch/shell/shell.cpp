@@ -15,7 +15,8 @@ constexpr float k_farthest_coordinate = 1e9F;  // metres; squares stay finite in
 
 void require(bool holds, const char* what) {
   if (!holds)
-    throw Error(std::string("The pointshell is damaged (") + what + "); prepare the part again from its mesh.");
+    throw Error(std::string("The pointshell is damaged (") + what + "); prepare the part again from its mesh.",
+                ErrorCode::damaged_file);
 }
 
 void check_sizes(const ShellData& data) {

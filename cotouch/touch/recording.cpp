@@ -91,7 +91,8 @@ void visit(Io& io, TouchSample& sample) {
 }
 
 [[noreturn]] void refuse(const std::string& name, const char* why) {
-  throw Error("The recording " + name + " cannot be played: " + why + " Record it again or use an intact copy.");
+  throw Error("The recording " + name + " cannot be played: " + why + " Record it again or use an intact copy.",
+              ErrorCode::damaged_file);
 }
 
 }  // namespace

@@ -163,7 +163,8 @@ SceneDescription builtin_scene(std::string_view name) {
     }
     known += (known.empty() ? "" : ", ") + std::string(scene_name);
   }
-  throw Error("There is no built-in scene '" + std::string(name) + "'. There are: " + known + ".");
+  throw Error("There is no built-in scene '" + std::string(name) + "'. There are: " + known + ".",
+              ErrorCode::not_found);
 }
 
 }  // namespace cotouch

@@ -8,10 +8,13 @@
 
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "support/error_code.h"
 #include "support/temporary_folder.h"
 
 using namespace cotouch;
@@ -42,6 +45,9 @@ class Buffer {
   }
   std::byte* data() { return static_cast<std::byte*>(memory_.get()); }
   std::size_t size() const { return size_; }
+  std::optional<ErrorCode> code(std::size_t size) const {
+    return code_of([&] { parse_asset({static_cast<const std::byte*>(memory_.get()), size}, memory_, "part.cot"); });
+  }
   // What reading the first `size` bytes says, empty where it succeeds.
   std::string message(std::size_t size) const {
     try {
@@ -181,6 +187,7 @@ TEST(Asset, SaysWhatIsWrong) {
   Buffer file = good_file();
   file.set<std::uint32_t>(12, k_asset_version + 1);
   EXPECT_TRUE(contains(file.message(), "newer cotouch"));
+  EXPECT_EQ(file.code(file.size()), ErrorCode::unsupported);
 
   file = good_file();
   file.set<std::uint32_t>(8, 0x04030201);
@@ -240,4 +247,15 @@ TEST(Asset, OffsetsAndSizesCannotLeadOutside) {
         file.rehash();
         EXPECT_NE(file.message(), "") << kind << ' ' << value;
       }
+}
+
+TEST(Asset, TellsProgramsThatAFileIsDamaged) {
+  Buffer file = good_file();
+  EXPECT_EQ(file.code(file.size()), std::nullopt);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{7}, std::size_t{40}, file.size() - 1})
+    EXPECT_EQ(file.code(size), ErrorCode::damaged_file) << size;
+  // Sound to the table's checksums, but not to the field's own checks.
+  file.set(file.section_begin(6), std::numeric_limits<float>::quiet_NaN());
+  file.rehash();
+  EXPECT_EQ(file.code(file.size()), ErrorCode::damaged_file);
 }

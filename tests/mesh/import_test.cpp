@@ -3,6 +3,7 @@
 #include <cotouch/mesh/import.h>
 #include <cotouch/shapes/shapes.h>
 #include <mesh/mesh_checks.h>
+#include <support/error_code.h>
 #include <support/temporary_folder.h>
 
 #include <gtest/gtest.h>
@@ -503,6 +504,23 @@ TEST(BadFile, GarbageInSceneFormatsIsAnErrorAndNothingElse) {
   std::string wrong = k_gltf;
   wrong.replace(wrong.find("\"count\":12"), 10, "\"count\":99");
   EXPECT_NE(refusal(wrong, "a.gltf"), "");
+}
+
+TEST(Import, ErrorsTellProgramsWhatKindTheyAre) {
+  const auto code = [](const std::string& content, const char* name) {
+    return code_of([&] { load_text(content, name); });
+  };
+  EXPECT_EQ(code("solid part\nfacet normal 0 0 1\nouter loop\nvertex 0 0", "part.stl"), ErrorCode::damaged_file);
+  EXPECT_EQ(code("{ \"asset\": ", "part.gltf"), ErrorCode::damaged_file);  // found by a reader process
+  EXPECT_EQ(code("", "part.ply"), ErrorCode::damaged_file);
+  EXPECT_EQ(code("anything", "part.docx"), ErrorCode::unsupported);
+  EXPECT_EQ(code_of([] { load_mesh("/no/such/part.stl"); }), ErrorCode::not_found);
+  ImportOptions sideways;
+  sideways.up_axis = "w";
+  EXPECT_EQ(code_of([&] { load_text("", "part.stl", sideways); }), ErrorCode::invalid_argument);
+  ImportOptions tiny;
+  tiny.limits.file_bytes = 3;
+  EXPECT_EQ(code_of([&] { load_text("solid part", "part.stl", tiny); }), ErrorCode::too_large);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <cotouch/base/error.h>
 #include <cotouch/mesh/isolate.h>
+#include <support/error_code.h>
 
 #include <gtest/gtest.h>
 
@@ -32,8 +33,11 @@ TEST(Isolation, BringsBackWhatTheWorkReturns) {
   EXPECT_TRUE(run_isolated([] { return Result{}; }, {}).empty());
 }
 
-TEST(Isolation, BringsBackTheMessageOfAnError) {
+TEST(Isolation, BringsBackTheMessageAndTheCodeOfAnError) {
   EXPECT_EQ(failure([]() -> Result { throw Error("is too green"); }), "is too green");
+  EXPECT_EQ(code_of([] { run_isolated([]() -> Result { throw Error("is far away", ErrorCode::not_found); }, {}); }),
+            ErrorCode::not_found);
+  EXPECT_EQ(code_of([] { run_isolated([]() -> Result { throw Error(""); }, {}); }), ErrorCode::other);
   // What a parser says to itself is no message for the user.
   EXPECT_NE(failure([]() -> Result { throw std::runtime_error("vector::at"); }).find("damaged"), std::string::npos);
   EXPECT_NE(failure([]() -> Result { throw 7; }).find("damaged"), std::string::npos);
