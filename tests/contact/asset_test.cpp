@@ -255,7 +255,7 @@ TEST(Asset, TellsProgramsThatAFileIsDamaged) {
   for (const std::size_t size : {std::size_t{0}, std::size_t{7}, std::size_t{40}, file.size() - 1})
     EXPECT_EQ(file.code(size), ErrorCode::damaged_file) << size;
   // Sound to the table's checksums, but not to the field's own checks.
-  file.set(file.section_begin(6), std::numeric_limits<float>::quiet_NaN());
+  file.set(file.section_begin(k_field), std::numeric_limits<float>::quiet_NaN());
   file.rehash();
   EXPECT_EQ(file.code(file.size()), ErrorCode::damaged_file);
 }

@@ -1,0 +1,16 @@
+# Fails if docs/architecture.md promises a header that does not exist.
+# Usage: cmake -DSOURCE=<repository> -P public_headers.cmake
+cmake_minimum_required(VERSION 3.25)
+file(READ ${SOURCE}/docs/architecture.md text)
+string(REGEX MATCH "\n## Public headers\n.*" section "${text}")
+string(REGEX REPLACE "^(\n## [^\n]*\n.*)\n## .*" "\\1" section "${section}")
+string(REGEX MATCHALL "`[a-z_]+/[a-z_]+\\.h`" headers "${section}")
+if(NOT headers)
+  message(FATAL_ERROR "docs/architecture.md has no list of public headers")
+endif()
+foreach(header IN LISTS headers)
+  string(REPLACE "`" "" header ${header})
+  if(NOT EXISTS ${SOURCE}/cotouch/${header})
+    message(FATAL_ERROR "docs/architecture.md lists cotouch/${header}, which does not exist")
+  endif()
+endforeach()
