@@ -17,15 +17,6 @@ constexpr double k_farthest = 1e8;              // cells; beyond, nothing can to
 constexpr double k_ticks_per_cell = 256;        // of the motion clock
 constexpr std::uint32_t k_last_tick = 1U << 31;
 
-// Shell frame to field cells: one affine map, computed in double and rounded once.
-struct CellMap {
-  float xx, xy, xz, yx, yy, yz, zx, zy, zz, x, y, z;
-
-  Vec3f operator()(const Vec3f& p) const noexcept {
-    return {xx * p.x + xy * p.y + xz * p.z + x, yx * p.x + yy * p.y + yz * p.z + y, zx * p.x + zy * p.y + zz * p.z + z};
-  }
-};
-
 }  // namespace
 
 struct NestedContact::Work {

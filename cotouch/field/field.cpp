@@ -72,6 +72,7 @@ Field::Field(const FieldData& data, std::shared_ptr<const void> keep_alive)
   const float limit = data.band - 2.5980763F * h - data.quantum / 2 - rounding_;
   near_limit_ = limit > 0 ? limit : 0;
   inverse_lipschitz_ = 1 / data.lipschitz;
+  look_up_ = detail::fastest_look_up(data);
 }
 
 float Field::coarse_value(const Vec3f& cell, const Index3& brick) const noexcept {

@@ -16,7 +16,9 @@
 #pragma once
 
 #include <cotouch/base/vec.h>
+#include <cotouch/field/cell_map.h>
 #include <cotouch/field/index.h>
+#include <cotouch/field/lookup.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -66,6 +68,12 @@ class Field {
     __builtin_prefetch(place.sample + FieldData::k_brick_side * (FieldData::k_brick_side + 1) + 1);
   }
   float distance_at(const Place& place) const noexcept;
+  // The distances of many points at once, in metres: distance[i] = distance_in_cells(map(positions[index[i]])) for
+  // every i < count, to the last bit, several times faster. Indices are below 2^29.
+  void distances(const CellMap& map, const Vec3f* positions, const std::uint32_t* index, std::uint32_t count,
+                 float* distance) const noexcept {
+    look_up_(*this, map, positions, index, count, distance);
+  }
   // Central difference over one cell: smooth enough for normals (the exact gradient jumps at cell borders).
   Vec3f gradient(const Vec3f& point) const noexcept;
 
@@ -94,6 +102,7 @@ class Field {
   float inverse_spacing_ = 0;
   Vec3f cells_;  // along each axis
   float far_loss_ = 0, near_limit_ = 0, rounding_ = 0, inverse_lipschitz_ = 0;
+  detail::LookUp look_up_ = detail::look_up_scalar;
   std::shared_ptr<const void> keep_alive_;
 };
 
