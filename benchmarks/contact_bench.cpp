@@ -10,6 +10,8 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <chrono>
+#include <vector>
 
 namespace cotouch {
 namespace {
@@ -49,7 +51,7 @@ const Pair& pair() {
   return made;
 }
 
-void report(benchmark::State& state, double nodes, const ContactResult& last) {
+void report(benchmark::State& state, double nodes, const PairContact& last) {
   state.counters["visited"] = last.stats.visited;
   state.counters["skipped"] = last.stats.skipped;
   state.counters["touching"] = last.stats.in_contact;
@@ -61,55 +63,123 @@ Pose shaken(Random& random, const Vec3d& place, double shake) {
   return {place + random.direction() * shake, quat_from_rotation_vector(random.direction() * (shake / k_radius))};
 }
 
+// Drives everything out of the processor's caches.
+class ColdCaches {
+ public:
+  ColdCaches() : rubbish_((48U << 20) / sizeof(std::uint64_t), 1) {}
+  void chill() {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < rubbish_.size(); i += 8) sum += rubbish_[i];
+    benchmark::DoNotOptimize(sum);
+  }
+
+ private:
+  std::vector<std::uint64_t> rubbish_;
+};
+
+// One pair with all that its evaluation needs.
+struct Walk {
+  NestedContact engine;
+  ContactScratch scratch;
+  CoherenceCache cache;
+  PairContact contact;
+
+  explicit Walk(const Field& field) : engine(pair().shell, field, {}), cache(2 * pair().shell.point_count()) {
+    scratch.reserve(pair().shell.point_count());
+  }
+};
+
 void walk(benchmark::State& state, const Field& field, const Vec3d& place, double shake, bool coherence) {
-  NestedContact engine(pair().shell, field, {.coherence = coherence});
+  Walk w(field);
   Random random(3);
-  ContactResult result;
   double nodes = 0;
   for (auto _ : state) {
-    engine.evaluate(shaken(random, place, shake), {}, Moving::shell, result);
-    nodes += result.stats.visited;
+    w.engine.evaluate({shaken(random, place, shake)}, {}, Detail::everything(), w.scratch,
+                      coherence ? &w.cache : nullptr, w.contact);
+    nodes += w.contact.stats.visited;
   }
-  report(state, nodes, result);
+  report(state, nodes, w.contact);
 }
+
+constexpr Vec3d k_pushed{0.0003, 0, 0};                       // in the hole
+constexpr Vec3d k_beside{2 * k_radius - 0.001, 0.01, 0.005};  // another of the same
 
 // Pushed sideways into its hole: about half of the surface presses, the other half is a little off.
 void in_hole(benchmark::State& state) {
-  walk(state, pair().hole, {0.0003, 0, 0}, 2e-5, state.range(0) != 0);
+  walk(state, pair().hole, k_pushed, 2e-5, state.range(0) != 0);
 }
 BENCHMARK(in_hole)->ArgName("coherence")->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
 
 // Two equal bodies pressed together: one region of contact.
 void side_by_side(benchmark::State& state) {
-  walk(state, pair().solid, {2 * k_radius - 0.001, 0.01, 0.005}, 2e-5, state.range(0) != 0);
+  walk(state, pair().solid, k_beside, 2e-5, state.range(0) != 0);
 }
 BENCHMARK(side_by_side)->ArgName("coherence")->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
 
 // The same within a budget of visited nodes.
 void in_hole_budgeted(benchmark::State& state) {
-  NestedContact engine(pair().shell, pair().hole, {}, WorkBudget::of(static_cast<std::uint32_t>(state.range(0))));
+  Walk w(pair().hole);
+  const WorkBudget budget = WorkBudget::of(static_cast<std::uint32_t>(state.range(0)));
   Random random(3);
-  ContactResult result;
   double nodes = 0;
   for (auto _ : state) {
-    engine.evaluate(shaken(random, {0.0003, 0, 0}, 2e-5), {}, Moving::shell, result);
-    nodes += result.stats.visited;
+    w.engine.evaluate({shaken(random, k_pushed, 2e-5)}, {}, Detail::by_work(budget, w.contact.stats.level), w.scratch,
+                      &w.cache, w.contact);
+    nodes += w.contact.stats.visited;
   }
-  report(state, nodes, result);
+  report(state, nodes, w.contact);
 }
 BENCHMARK(in_hole_budgeted)->ArgName("warm")->Arg(20000)->Unit(benchmark::kMicrosecond);
 
-// Every point, no tree.
-void exhaustive(benchmark::State& state) {
-  NestedContact engine(pair().shell, pair().hole, {});
+// Without coherence and with nothing in the processor's caches, as in the first cycle after something else ran.
+void cold(benchmark::State& state) {
+  const bool hole = state.range(0) != 0;
+  Walk w(hole ? pair().hole : pair().solid);
+  ColdCaches caches;
   Random random(3);
-  ContactResult result;
   double nodes = 0;
   for (auto _ : state) {
-    engine.evaluate_exhaustively(shaken(random, {0.0003, 0, 0}, 2e-5), {}, Moving::shell, 99, result);
-    nodes += result.stats.visited;
+    const BodyState shell{shaken(random, hole ? k_pushed : k_beside, 2e-5)};
+    caches.chill();
+    const auto start = std::chrono::steady_clock::now();
+    w.engine.evaluate(shell, {}, Detail::everything(), w.scratch, nullptr, w.contact);
+    state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    nodes += w.contact.stats.visited;
   }
-  report(state, nodes, result);
+  report(state, nodes, w.contact);
+}
+BENCHMARK(cold)->ArgName("in_hole")->Arg(0)->Arg(1)->UseManualTime()->Unit(benchmark::kMicrosecond);
+
+// A budget calibrated to a millisecond, used up with cold caches: how long does it take?
+void full_millisecond_cold(benchmark::State& state) {
+  Walk w(pair().hole);
+  const WorkBudget budget = calibrate_budget(pair().shell, pair().hole, 1000);
+  ColdCaches caches;
+  Random random(3);
+  double nodes = 0;
+  for (auto _ : state) {
+    const BodyState shell{shaken(random, k_pushed, 2e-5)};
+    caches.chill();
+    const auto start = std::chrono::steady_clock::now();
+    w.engine.evaluate(shell, {}, Detail::by_state(budget, w.contact.stats.level), w.scratch, nullptr, w.contact);
+    state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    nodes += w.contact.stats.visited;
+  }
+  report(state, nodes, w.contact);
+  state.counters["budget"] = budget.warm;
+}
+BENCHMARK(full_millisecond_cold)->UseManualTime()->Unit(benchmark::kMicrosecond);
+
+// Every point, no tree.
+void exhaustive(benchmark::State& state) {
+  Walk w(pair().hole);
+  Random random(3);
+  double nodes = 0;
+  for (auto _ : state) {
+    w.engine.evaluate_exhaustively({shaken(random, k_pushed, 2e-5)}, {}, 99, w.scratch, w.contact);
+    nodes += w.contact.stats.visited;
+  }
+  report(state, nodes, w.contact);
 }
 BENCHMARK(exhaustive)->Unit(benchmark::kMicrosecond);
 

@@ -1,6 +1,9 @@
 // Field lookups against a plain dense grid, on points as a shell produces them: many points near the surface, each
 // taking small steps, all moved once a cycle.
+#include "dense_grid.h"
+
 #include <cotouch/base/random.h>
+#include <cotouch/base/realtime.h>
 #include <cotouch/field/build.h>
 #include <cotouch/shapes/shapes.h>
 
@@ -8,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 namespace {
@@ -30,42 +34,6 @@ const Field& sphere() {
   return field;
 }
 
-// The yardstick: 256^3 floats, clamped at the border.
-class DenseGrid {
- public:
-  static constexpr int k_side = 256;
-
-  DenseGrid() : values_(std::size_t{k_side} * k_side * k_side) {
-    std::size_t i = 0;
-    for (int z = 0; z < k_side; ++z)
-      for (int y = 0; y < k_side; ++y)
-        for (int x = 0; x < k_side; ++x) values_[i++] = static_cast<float>(sphere_distance(position(x, y, z)));
-  }
-  static Vec3d position(int x, int y, int z) {
-    return Vec3d{double(x), double(y), double(z)} * (2.2 / (k_side - 1)) - Vec3d{1.1, 1.1, 1.1};
-  }
-  static Vec3f to_cells(const Vec3f& p) { return (p + Vec3f{1.1F, 1.1F, 1.1F}) * ((k_side - 1) / 2.2F); }
-
-  float distance_in_cells(const Vec3f& cell) const noexcept {
-    constexpr float top = k_side - 1.001F;
-    const Vec3f c = min(max(cell, Vec3f{}), Vec3f{top, top, top});
-    const int ix = static_cast<int>(c.x), iy = static_cast<int>(c.y), iz = static_cast<int>(c.z);
-    const float fx = c.x - static_cast<float>(ix);
-    const float fy = c.y - static_cast<float>(iy);
-    const float fz = c.z - static_cast<float>(iz);
-    const float* s = values_.data() + (iz * k_side + iy) * k_side + ix;
-    constexpr int dy = k_side, dz = k_side * k_side;
-    const auto along_x = [s, fx](int i) { return s[i] + fx * (s[i + 1] - s[i]); };
-    const float a = along_x(0), b = along_x(dy), c1 = along_x(dz), d = along_x(dy + dz);
-    const float low = a + fy * (b - a), high = c1 + fy * (d - c1);
-    return low + fz * (high - low);
-  }
-  std::size_t memory_bytes() const { return values_.size() * sizeof(float); }
-
- private:
-  std::vector<float> values_;
-};
-
 // Points of a shell in tree order (neighbours in memory are neighbours in space), within `spread` cells of the surface,
 // moved by a small rigid step each cycle.
 std::vector<Vec3f> shell_points(std::int64_t walks, double spread) {
@@ -82,32 +50,100 @@ std::vector<Vec3f> shell_points(std::int64_t walks, double spread) {
   return points;
 }
 
-template <class Grid>
-void lookups(benchmark::State& state, const Grid& grid, float cells_per_metre) {
-  std::vector<Vec3f> cells = shell_points(state.range(0), static_cast<double>(state.range(1)));
-  for (Vec3f& p : cells) p = grid.to_cells(p);
+// What a cycle does with a grid: every point of the shell moved, then looked up.
+struct Cycle {
+  std::vector<Vec3f> positions;
+  std::vector<std::uint32_t> index;
+  std::vector<CellMap> maps;  // one for each of a few cycles, a small step apart
+};
+
+Cycle make_cycle(std::int64_t walks, double spread, bool in_order, const Vec3f& origin, float cells_per_metre) {
+  Cycle cycle;
+  cycle.positions = shell_points(walks, spread);
+  cycle.index.resize(cycle.positions.size());
+  std::iota(cycle.index.begin(), cycle.index.end(), 0U);
   Random random(3);
-  std::array<Vec3f, 64> moves;
-  for (Vec3f& move : moves) move = Vec3f(random.direction() * 0.001) * cells_per_metre;
-  std::size_t cycle = 0;
-  for (auto _ : state) {
-    const Vec3f move = moves[cycle++ % moves.size()];
-    float deepest = 0;
-    for (const Vec3f& c : cells) deepest = std::min(deepest, grid.distance_in_cells(c + move));
-    benchmark::DoNotOptimize(deepest);
+  if (!in_order)
+    for (std::size_t i = cycle.index.size(); i > 1; --i) std::swap(cycle.index[i - 1], cycle.index[random.below(i)]);
+  const float s = cells_per_metre;
+  for (int i = 0; i < 64; ++i) {
+    const Vec3f at = (Vec3f(random.direction() * 0.001) - origin) * s;
+    cycle.maps.push_back({s, 0, 0, 0, s, 0, 0, 0, s, at.x, at.y, at.z});
   }
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(cells.size()));
-  state.counters["per_lookup"] = benchmark::Counter(
-      static_cast<double>(cells.size()), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
-  state.counters["MiB"] = static_cast<double>(grid.memory_bytes()) / (1 << 20);
+  return cycle;
 }
 
-void lookup_dense(benchmark::State& state) {
-  static const DenseGrid grid;
-  lookups(state, grid, 255 / 2.2F);
+// Calls of 256 points, as the contact traversal makes them.
+template <class Grid>
+float many(const Grid& grid, const Cycle& cycle, const CellMap& map) {
+  constexpr std::uint32_t k_call = 256;
+  std::array<float, k_call> distance;
+  float deepest = 0;
+  const auto count = static_cast<std::uint32_t>(cycle.index.size());
+  for (std::uint32_t i = 0; i < count; i += k_call) {
+    const std::uint32_t n = std::min(k_call, count - i);
+    grid.distances(map, cycle.positions.data(), cycle.index.data() + i, n, distance.data());
+    deepest = std::min(deepest, distance[0]);
+  }
+  return deepest;
 }
-void lookup_field(benchmark::State& state) {
-  lookups(state, sphere(), 128);
+
+template <class Grid>
+float one_by_one(const Grid& grid, const Cycle& cycle, const CellMap& map) {
+  float deepest = 0;
+  for (const std::uint32_t i : cycle.index)
+    deepest = std::min(deepest, grid.distance_in_cells(map(cycle.positions[i])));
+  return deepest;
+}
+
+// Replaces what the caches hold.
+void empty_caches() {
+  static std::vector<std::uint64_t> other(std::size_t{64} << 17);
+  for (std::size_t i = 0; i < other.size(); i += 8) ++other[i];
+  benchmark::ClobberMemory();
+}
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Bricks and the dense grid in turns, so that both see the same machine; medians in nanoseconds for one lookup.
+void lookup(benchmark::State& state) {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2")) return state.SkipWithError("The dense grid is written for AVX2.");
+#endif
+  static const DenseGrid dense;
+  const Field& bricks = sphere();
+  const auto walks = state.range(0);
+  const auto spread = static_cast<double>(state.range(1));
+  const bool in_order = state.range(2) != 0, cold = state.range(3) != 0;
+  const Cycle for_dense = make_cycle(walks, spread, in_order, {-1.1F, -1.1F, -1.1F}, DenseGrid::k_cells_per_metre);
+  const Cycle for_bricks = make_cycle(walks, spread, in_order, bricks.data().origin, 1 / bricks.spacing());
+  const auto count = static_cast<double>(for_dense.index.size());
+  // Short cycles are repeated, or the clock would be part of the result.
+  const int repeats = cold ? 1 : static_cast<int>(std::max(1.0, 4096 / count));
+  std::array<std::vector<double>, 4> times;
+  std::size_t turn = 0;
+  const auto measure = [&](std::vector<double>& into, const auto& look_up) {
+    if (cold) empty_caches();
+    const std::int64_t start = monotonic_ns();
+    for (int i = 0; i < repeats; ++i) benchmark::DoNotOptimize(look_up((turn + static_cast<std::size_t>(i)) % 64));
+    into.push_back(static_cast<double>(monotonic_ns() - start) / (count * repeats));
+  };
+  for (auto _ : state) {
+    measure(times[0], [&](std::size_t i) { return many(bricks, for_bricks, for_bricks.maps[i]); });
+    measure(times[1], [&](std::size_t i) { return many(dense, for_dense, for_dense.maps[i]); });
+    measure(times[2], [&](std::size_t i) { return one_by_one(bricks, for_bricks, for_bricks.maps[i]); });
+    measure(times[3], [&](std::size_t i) { return one_by_one(dense, for_dense, for_dense.maps[i]); });
+    ++turn;
+  }
+  state.counters["bricks"] = median(times[0]);
+  state.counters["dense"] = median(times[1]);
+  state.counters["ratio"] = median(times[0]) / median(times[1]);
+  state.counters["bricks_single"] = median(times[2]);
+  state.counters["dense_single"] = median(times[3]);
 }
 
 // Everything from triangles to field, of about a hundred thousand triangles at each resolution.
@@ -173,12 +209,13 @@ BENCHMARK(soup_crossing_spheres)->Apply(resolutions);
 BENCHMARK(soup_clutter)->Apply(resolutions);
 BENCHMARK(soup_open_scan)->Apply(resolutions);
 
-// How many places are touched at once (a few stay in the cache, thousands do not), and how far points stray from the
-// surface, in cells: in contact, and through the fine band into the coarse far field.
-void arguments(benchmark::internal::Benchmark* b) {
-  b->ArgNames({"walks", "spread"})->Args({64, 2})->Args({1024, 2})->Args({4096, 2})->Args({1024, 16});
-}
-BENCHMARK(lookup_dense)->Apply(arguments);
-BENCHMARK(lookup_field)->Apply(arguments);
+// How many places are touched at once (8 walks stay in the first-level cache, 256 in the second, 16384 in neither), how
+// far points stray from the surface in cells (in contact, or through the fine band into the coarse far field), whether
+// neighbours follow each other, and whether the caches were emptied before.
+BENCHMARK(lookup)
+    ->ArgNames({"walks", "spread", "in_order", "cold"})
+    ->ArgsProduct({{8, 256, 16384}, {2}, {1, 0}, {0}})
+    ->ArgsProduct({{256}, {2}, {1, 0}, {1}})
+    ->ArgsProduct({{256}, {16}, {1, 0}, {0}});
 
 }  // namespace

@@ -7,23 +7,31 @@
 namespace cotouch {
 namespace {
 
-class NoContact final : public ContactEngine {
- public:
-  void evaluate(const Pose&, const Pose&, Moving, ContactResult& result) noexcept override { result = {}; }
-  std::span<const ContactPoint> contacts() const noexcept override { return {}; }
-  void reset() noexcept override {}
-};
+// A body that meets nothing.
+std::shared_ptr<const WorldModel> lonely_world() {
+  BodyModel body;
+  body.id = 1;
+  body.motion = Motion::free;
+  body.mass = {1, {}, Mat3::identity()};
+  return std::make_shared<const WorldModel>(std::vector{body}, WorldSettings{});
+}
 
 class RestingDevice final : public Device {
  public:
   std::string name() const override { return "resting"; }
   bool read(DeviceReading& reading) noexcept override {
     reading.pose = {{1e-3, 0, 0}, quat_from_rotation_vector({0.1, 0.2, 0})};
+    reading.action = first_ ? HandInput::Action::grasp : HandInput::Action::none;
+    reading.body = 1;
+    first_ = false;
     return true;
   }
 
  protected:
   void write(const Wrench& wrench) noexcept override { benchmark::DoNotOptimize(wrench.force.x); }
+
+ private:
+  bool first_ = true;
 };
 
 void couple_and_gradient(benchmark::State& state) {
@@ -40,27 +48,35 @@ void solve_for_equilibrium(benchmark::State& state) {
 }
 BENCHMARK(solve_for_equilibrium);
 
-void held_object_step(benchmark::State& state) {
-  NoContact contact;
-  HeldObject object(contact, {}, {});
-  const Pose hand{{1e-3, 0, 0}, quat_from_rotation_vector({0.1, 0.2, 0})};
-  for (auto _ : state) benchmark::DoNotOptimize(object.step(hand));
+void step_of_a_held_body(benchmark::State& state) {
+  const auto model = lonely_world();
+  WorldState world(*model);
+  StepScratch scratch(*model);
+  HandInput hand;
+  hand.present = true;
+  hand.action = HandInput::Action::grasp;
+  hand.body = 1;
+  hand.pose = {{1e-3, 0, 0}, quat_from_rotation_vector({0.1, 0.2, 0})};
+  for (auto _ : state) {
+    step(*model, world, {&hand, 1}, scratch);
+    hand.action = HandInput::Action::none;
+    benchmark::DoNotOptimize(world.hands()[0].felt.force.x);
+  }
 }
-BENCHMARK(held_object_step);
+BENCHMARK(step_of_a_held_body);
 
 void whole_cycle_without_contact(benchmark::State& state) {
-  NoContact contact;
-  HeldObject object(contact, {}, {});
+  LocalWorld world(lonely_world());
   RestingDevice device;
   TouchLoopSettings settings;
   settings.queued_samples = 0;
-  TouchLoop loop(device, object, settings);
+  TouchLoop loop({&device}, world, settings);
   for (auto _ : state) benchmark::DoNotOptimize(loop.run_cycles(1));
 }
 BENCHMARK(whole_cycle_without_contact);
 
 void simulated_device_period(benchmark::State& state) {
-  SimulatedDevice device({}, {}, HandPath(std::vector<Pose>(500'000)));
+  SimulatedDevice device({}, {}, HandPath(std::vector<Pose>(500'000)), 0);
   DeviceReading reading;
   for (auto _ : state) benchmark::DoNotOptimize(device.read(reading));
 }

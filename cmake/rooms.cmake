@@ -58,17 +58,20 @@ if(NOT COTOUCH_CORE_ONLY)
   target_link_libraries(cotouch_reading PRIVATE assimp::assimp)
 
   find_package(nlohmann_json REQUIRED)
-  find_package(tomlplusplus REQUIRED)
+  # Its headers alone: the package of some systems insists on a shared library.
+  find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
+  add_library(cotouch_toml INTERFACE)
+  target_include_directories(cotouch_toml SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE})
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/session/*.cpp)
   cotouch_add_library(session ${sources})
   cotouch_bring(session cotouch_reading)
-  cotouch_build_with(session nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
+  cotouch_build_with(session nlohmann_json::nlohmann_json cotouch_toml)
 
   find_package(Boost REQUIRED)
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/serve/*.cpp)
   cotouch_add_library(serve ${sources})
   cotouch_bring(serve cotouch_session)
-  cotouch_build_with(serve Boost::headers nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
+  cotouch_build_with(serve Boost::headers nlohmann_json::nlohmann_json cotouch_toml)
 endif()
 
 get_property(COTOUCH_COMPONENTS GLOBAL PROPERTY COTOUCH_COMPONENTS)

@@ -16,9 +16,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   for (const std::span<const std::byte> file : {bytes, std::span<const std::byte>(signed_bytes)}) {
     try {
-      cotouch::RecordedDevice device(cotouch::parse_recording(file, "input").samples);
-      cotouch::DeviceReading reading;
-      while (device.read(reading)) {
+      const cotouch::Recording recording = cotouch::parse_recording(file, "input");
+      for (std::size_t hand = 0; hand < recording.hands; ++hand) {
+        cotouch::RecordedDevice device(recording, hand);
+        cotouch::DeviceReading reading;
+        while (device.read(reading)) {
+        }
       }
     } catch (const cotouch::Error&) {
     }

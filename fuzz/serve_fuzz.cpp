@@ -1,9 +1,10 @@
 // What strangers send to the server: client frames, commands, addresses and scene files.
 #include <cotouch/base/error.h>
-#include <cotouch/serve/scene_file.h>
 #include <cotouch/serve/target.h>
 #include <cotouch/serve/viewer_command.h>
 #include <cotouch/serve/wire.h>
+#include <cotouch/session/names.h>
+#include <cotouch/session/scene_file.h>
 
 #include <cmath>
 #include <cstdint>
@@ -28,14 +29,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
       break;
     default: {
-      SceneFile scene;
+      SceneFile file;
       try {
-        scene = parse_scene_file(bytes, "fuzz");
+        file = parse_scene_file(bytes, "fuzz");
       } catch (const Error&) {
         return 0;
       }
       // What was accepted can be written and read again; an Error from here is a finding.
-      if (parse_scene_file(format_scene_file(scene), "again").parts.size() != scene.parts.size()) std::abort();
+      const SceneFile again = parse_scene_file(format_scene_file(file), "again");
+      if (again.scene.bodies.size() != file.scene.bodies.size()) std::abort();
     }
   }
   return 0;

@@ -7,9 +7,10 @@
 #include <cotouch/experiment/part_picture.h>
 #include <cotouch/experiment/plot.h>
 #include <cotouch/shapes/shapes.h>
-#include <cotouch/touch/held_object.h>
+#include <cotouch/world/step.h>
 
 #include <array>
+#include <memory>
 #include <vector>
 
 namespace cotouch {
@@ -45,13 +46,15 @@ void draw_levels(const Part& part, const std::filesystem::path& path) {
 void draw_contact(const Part& mug, const Part& ring, const std::filesystem::path& path) {
   NestedContact contact(ring.shell, mug.field, ContactSettings{});
   const Pose pose{{0, 0, 0.0398}, quat_from_rotation_vector({0.12, 0.05, 0})};
-  ContactResult result;
-  contact.evaluate(pose, Pose{}, Moving::shell, result);
+  ContactScratch scratch;
+  scratch.reserve(ring.shell.point_count());
+  PairContact result;
+  contact.evaluate({pose}, {}, Detail::everything(), scratch, nullptr, result);
 
   const auto positions = ring.shell.data().positions;
   std::vector<Color> colors(positions.size(), Color{170, 170, 165});
-  for (const std::uint32_t point : contact.visited_points()) colors[point] = {45, 120, 190};
-  for (const ContactPoint& point : contact.contacts()) colors[point.point] = {210, 40, 30};
+  for (const std::uint32_t point : scratch.looked_up()) colors[point] = {45, 120, 190};
+  for (const ContactPoint& point : scratch.touching()) colors[point.point] = {210, 40, 30};
 
   Box3d box;
   for (const Vec3f& p : positions) box.add(transform(pose, Vec3d(p)));
@@ -89,22 +92,36 @@ void draw_coupling(const std::filesystem::path& path) {
 }
 
 void draw_press(const Part& mug, const Part& ring, const std::filesystem::path& path) {
-  NestedContact contact(ring.shell, mug.field, ContactSettings{});
-  HeldObjectSettings held;
-  held.moving = Moving::shell;
-  HeldObject object(contact, held, Pose{{0, 0, 0.055}, {}});
+  BodyModel post, held;
+  post.id = 1;
+  post.pieces = {{std::make_shared<const Part>(mug), {}}};
+  held.id = 2;
+  held.motion = Motion::free;
+  held.mass = {1, {}, Mat3::identity()};  // of no matter: it is held without inertia
+  held.pieces = {{std::make_shared<const Part>(ring), {}}};
+  held.start = {{0, 0, 0.055}, {}};
+  const WorldModel model({post, held}, WorldSettings{});
+  WorldState state(model);
+  StepScratch scratch(model);
+  HandInput input;
+  input.present = true;
+  input.action = HandInput::Action::grasp;
+  input.body = held.id;
+  input.pose = held.start;
   PlotSeries hand{"hand", {}, {}}, ring_height{"object", {}, {}}, force{"", {}, {}}, points{"", {}, {}};
   constexpr double k_seconds = 2;
   for (int cycle = 0; cycle < 2000; ++cycle) {
     const double time = cycle * 1e-3;
     // Down and up again, at rest at both ends.
     const double height = 0.055 - 0.012 * (1 - sin_cos(2 * k_pi * time / k_seconds).cos);
-    const Wrench felt = object.step(Pose{{0.0004, 0, height}, {}});
+    step(model, state, {&input, 1}, scratch);
+    input.action = HandInput::Action::none;
+    input.pose.position = {0.0004, 0, height};
     for (PlotSeries* series : {&hand, &ring_height, &force, &points}) series->x.push_back(time);
     hand.y.push_back(height * 1e3);
-    ring_height.y.push_back(object.pose().position.z * 1e3);
-    force.y.push_back(norm(felt.force));
-    points.y.push_back(object.contact().stats.in_contact);
+    ring_height.y.push_back(state.bodies()[1].pose.position.z * 1e3);
+    force.y.push_back(norm(state.hands()[0].felt.force));
+    points.y.push_back(scratch.stats().in_contact);
   }
   Plot plot;
   plot.title = "A ring pressed onto a post";
@@ -115,7 +132,7 @@ void draw_press(const Part& mug, const Part& ring, const std::filesystem::path& 
   plot.panels[0].series = {hand, ring_height};
   plot.panels[1].y_label = "force (N)";
   plot.panels[1].series = {force};
-  plot.panels[1].thresholds = {{"largest force", held.coupling.max_force}};
+  plot.panels[1].thresholds = {{"largest force", model.settings().coupling.max_force}};
   plot.panels[2].y_label = "points in contact";
   plot.panels[2].series = {points};
   write_svg(plot, path);

@@ -1,10 +1,8 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/progress_bar.h>
 #include <cotouch/base/error.h>
-#include <cotouch/contact/cache.h>
-#include <cotouch/contact/nested.h>
 #include <cotouch/experiment/plot.h>
-#include <cotouch/serve/touch_session.h>
+#include <cotouch/session/running_world.h>
 #include <cotouch/touch/loop.h>
 #include <cotouch/touch/recording.h>
 #include <cotouch/touch/scripted_device.h>
@@ -32,17 +30,21 @@ struct Felt {
   double deepest = 0;  // metres
 };
 
-Felt summarise(const std::vector<TouchSample>& samples) {
+Felt summarise(const std::vector<TouchSample>& samples, std::size_t hands, std::size_t pairs) {
   Felt felt;
   std::size_t touching = 0;
   for (const TouchSample& sample : samples) {
-    felt.peak_force = std::max(felt.peak_force, norm(sample.felt.force));
-    felt.peak_torque = std::max(felt.peak_torque, norm(sample.felt.torque));
+    for (std::size_t hand = 0; hand < hands; ++hand) {
+      felt.peak_force = std::max(felt.peak_force, norm(sample.hands[hand].felt.force));
+      felt.peak_torque = std::max(felt.peak_torque, norm(sample.hands[hand].felt.torque));
+    }
     felt.most_contacts = std::max(felt.most_contacts, sample.in_contact);
     felt.deepest = std::max(felt.deepest, static_cast<double>(sample.deepest));
     if (sample.in_contact == 0) continue;
-    felt.shallowest_level = touching == 0 ? sample.level : std::min(felt.shallowest_level, sample.level);
-    felt.deepest_level = std::max(felt.deepest_level, sample.level);
+    const auto [low, high] = std::minmax_element(
+        sample.levels.begin(), sample.levels.begin() + std::max<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(pairs)));
+    felt.shallowest_level = touching == 0 ? *low : std::min<std::uint32_t>(felt.shallowest_level, *low);
+    felt.deepest_level = std::max<std::uint32_t>(felt.deepest_level, *high);
     ++touching;
   }
   if (!samples.empty()) felt.share_in_contact = static_cast<double>(touching) / static_cast<double>(samples.size());
@@ -52,8 +54,8 @@ Felt summarise(const std::vector<TouchSample>& samples) {
 Plot plot_of(const std::string& scene, const std::vector<TouchSample>& samples, const LimitSettings& limits) {
   PlotSeries force, torque, contacts;
   for (const TouchSample& sample : samples) {
-    force.y.push_back(norm(sample.felt.force));
-    torque.y.push_back(norm(sample.felt.torque) * 1e3);
+    force.y.push_back(norm(sample.hands[0].felt.force));
+    torque.y.push_back(norm(sample.hands[0].felt.torque) * 1e3);
     contacts.y.push_back(sample.in_contact);
     force.x.push_back(sample.time);
   }
@@ -75,33 +77,54 @@ Plot plot_of(const std::string& scene, const std::vector<TouchSample>& samples, 
 
 // Who touches what.
 struct Setting {
-  SceneDescription scene;
+  Scene scene;
+  FeelSettings feel;
   std::unique_ptr<Device> hand;
-  Pose start;  // of the held object
+  std::vector<std::byte> start;  // state of the world a recorded hand begins in; empty: the scene's own
+  std::uint64_t world = 0;       // hash of the world it was recorded in
 };
 
 Setting make_setting(const FeelCommand& command) {
   Setting setting;
   std::string name = command.scene;
   if (command.hand != "scripted" && command.hand != "simulated") {
-    Recording recording = read_recording(command.hand);
-    const std::string recorded = parse_recorded_scene(recording.scene).name;
-    if (name.empty()) name = recorded;
-    if (name != recorded)
-      throw Error(fmt::format("{} was recorded in the scene '{}'; feel that one.", command.hand, recorded));
+    const Recording recording = read_recording(command.hand);
+    const RecordedScene recorded = parse_recorded_scene(recording.scene);
+    if (name.empty()) name = recorded.name;
+    if (name != recorded.name)
+      throw Error(fmt::format("{} was recorded in the scene '{}'; feel that one.", command.hand, recorded.name));
+    setting.feel = recorded.feel;
     setting.scene = builtin_scene(name);
-    setting.start = recording.start;
-    setting.hand = std::make_unique<RecordedDevice>(std::move(recording.samples));
+    setting.start = recording.state;
+    setting.world = recording.model_hash;
+    setting.hand = std::make_unique<RecordedDevice>(recording);
     return setting;
   }
   setting.scene = builtin_scene(name.empty() ? builtin_scene_names().front() : name);
-  setting.start = setting.scene.hand.front();
-  HandPath path(setting.scene.hand, setting.scene.hand_speed);
+  if (setting.scene.scripts.empty())
+    throw Error(fmt::format("Nothing is scripted for the scene '{}'; play it, or feel another one.", name));
+  const HandScript& script = setting.scene.scripts.front();
+  HandPath path(script.keys, script.speed);
   if (command.hand == "scripted")
-    setting.hand = std::make_unique<ScriptedDevice>(std::move(path));
+    setting.hand = std::make_unique<ScriptedDevice>(std::move(path), script.body);
   else
-    setting.hand = std::make_unique<SimulatedDevice>(DeviceDynamics{}, ArmImpedance{}, std::move(path));
+    setting.hand = std::make_unique<SimulatedDevice>(DeviceDynamics{}, ArmImpedance{}, std::move(path), script.body);
   return setting;
+}
+
+// Each pair of parts may take this much in the time for contact: as many nodes as the slowest of them affords.
+WorkBudget budget_of(const WorldModel& model) {
+  WorkBudget least;
+  const double share = k_contact_microseconds / static_cast<double>(std::max<std::size_t>(1, model.pairs().size()));
+  std::vector<const NestedContact*> seen;
+  for (const PairModel& pair : model.pairs()) {
+    const NestedContact* engine = &model.engine(pair);
+    if (std::find(seen.begin(), seen.end(), engine) != seen.end()) continue;
+    seen.push_back(engine);
+    const WorkBudget budget = calibrate_budget(engine->shell(), engine->field(), share);
+    if (budget.warm < least.warm) least = budget;
+  }
+  return least;
 }
 
 // Runs the loop to the end of the hand's path and collects what was felt.
@@ -132,29 +155,24 @@ RealtimeStatus run_loop(TouchLoop& loop, Recording& recording, bool fast) {
 }  // namespace
 
 void run_feel(const FeelCommand& command) {
-  const Setting setting = make_setting(command);
-  const SceneDescription& scene = setting.scene;
+  Setting setting = make_setting(command);
+  Scene& scene = setting.scene;
   ProgressBar bar;
-  const Part shell_part = prepare_cached(scene.shell_mesh, scene.shell_settings, bar);
-  const Part field_part = prepare_cached(scene.field_mesh, scene.field_settings, bar);
-  const WorkBudget budget = calibrate_budget(shell_part.shell, field_part.field, k_contact_microseconds);
+  prepare(scene, bar);
+  const std::shared_ptr<const WorldModel> model = felt_model(scene, setting.feel);
+  LocalWorld world(model, {Detail::Rule::by_work, budget_of(*model), {}});
   bar.clear();
+  if (!setting.start.empty() && (setting.world != model->hash() || !world.state().restore(setting.start)))
+    throw Error(fmt::format("{} was recorded in another world than '{}' is here.", command.hand, scene.name));
 
-  NestedContact contact(shell_part.shell, field_part.field, ContactSettings{}, budget);
-  HeldObjectSettings held;
-  held.moving = scene.moving;
-  HeldObject object(contact, held, setting.start, scene.static_pose);
   TouchLoopSettings loop_settings;
-  TouchLoop loop(*setting.hand, object, loop_settings);
-  FeelSettings feel;
-  feel.contact_stiffness = ContactSettings{}.stiffness;
-  feel.warm_nodes = budget.warm;  // measured here; a replay elsewhere must not measure it anew
-  Recording recording =
-      begin_recording(object, loop_settings.limits, format_recorded_scene({scene.name, feel, std::string()}));
+  TouchLoop loop({setting.hand.get()}, world, loop_settings);
+  Recording recording = begin_recording(*model, loop.mark(), loop_settings.limits, loop.hands(),
+                                        format_recorded_scene({scene.name, setting.feel}));
   if (!command.json) fmt::print("{}: {}\n", scene.name, scene.summary);
   const RealtimeStatus status = run_loop(loop, recording, command.fast);
 
-  const Felt felt = summarise(recording.samples);
+  const Felt felt = summarise(recording.samples, recording.hands, recording.pairs);
   const TouchFrame frame = loop.frame();
   const CycleHistogram& times = loop.cycle_times();
   const std::filesystem::path figure =
@@ -185,8 +203,14 @@ void run_feel(const FeelCommand& command) {
   }
   const auto line = [](const char* name, const std::string& text) { fmt::print("  {:<10} {}\n", name, text); };
   line("hand", fmt::format("{}, {:.1f} s at 1 kHz", setting.hand->name(), static_cast<double>(frame.cycle) * 1e-3));
-  line("bodies", fmt::format("{} points in {} levels against a field of {} kB", shell_part.shell.point_count(),
-                             shell_part.shell.levels(), field_part.field.memory_bytes() / 1024));
+  std::size_t points = 0, field_bytes = 0;
+  for (const SceneBody& body : scene.bodies)
+    for (const ScenePart& part : body.parts) {
+      points += part.part->shell.point_count();
+      field_bytes += part.part->field.memory_bytes();
+    }
+  line("bodies",
+       fmt::format("{}, with {} points and fields of {} kB", scene.bodies.size(), points, field_bytes / 1024));
   line("felt", fmt::format("up to {:.2f} N and {:.0f} N mm; in contact {:.0f} % of the time", felt.peak_force,
                            felt.peak_torque * 1e3, felt.share_in_contact * 100));
   line("contacts", fmt::format("up to {} points, {:.2f} mm deep, levels {} to {}", felt.most_contacts,

@@ -4,7 +4,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/experiment/viewer_pictures.h>
 #include <cotouch/serve/access.h>
-#include <cotouch/serve/studio.h>
+#include <cotouch/serve/page_host.h>
 #include <cotouch/world/scene.h>
 
 #include <fmt/format.h>
@@ -35,9 +35,9 @@ std::unique_ptr<HttpServer> open_server(const PlayCommand& command, PageFiles pa
   }
 }
 
-LoadedScene load_scene(const std::string& wanted, FolderLibrary& library) {
+Scene load_scene(const std::string& wanted, FolderLibrary& library) {
   ProgressBar bar;
-  LoadedScene scene;
+  Scene scene;
   std::error_code error;
   if (wanted.ends_with(".toml"))
     scene = library.load_file(wanted, bar);
@@ -73,21 +73,23 @@ void run_play(const PlayCommand& command) {
   // Before the scene, which may take a while: an address that cannot be had is known at once.
   const std::unique_ptr<HttpServer> server = open_server(command, std::move(page));
   FolderLibrary library(state / "scenes", draw_thumbnail);
-  LoadedScene scene = load_scene(command.scene, library);
+  Scene scene = load_scene(command.scene, library);
 
   std::string no_spacemouse;
-  StudioSettings settings;
+  SessionSettings session_settings;
+  session_settings.recordings = state / "recordings";
+  Session session(session_settings, library, SpaceMouse::open(no_spacemouse));
+  PageHostSettings settings;
   settings.version = "cotouch " + version();
-  settings.recordings = state / "recordings";
   settings.draw_summary = [](const RecordingSummary& summary) { return to_svg(plot_summary(summary)); };
-  Studio studio(settings, library, SpaceMouse::open(no_spacemouse));
+  PageHost host(settings, session, *server);
   const Closing closing{*server};
   server->set_token(kept_token(state, server->port()));
   fmt::print("{}: {}\n", scene.title, scene.summary);
   if (!no_spacemouse.empty()) fmt::print("{}\n", no_spacemouse);
-  studio.open_scene(std::move(scene));
-  studio.start(*server);
-  server->start(studio, studio);
+  session.command(session.join(ParticipantKind::program, "cotouch play"), ShowScene{std::move(scene)});
+  session.start();
+  server->start(host, host);
   if (command.listen != "127.0.0.1" && command.listen != "::1")
     fmt::print("Other machines can reach this; whoever has the address can move things and upload files.\n");
   if (command.open) open_in_browser(server->address());
@@ -96,7 +98,7 @@ void run_play(const PlayCommand& command) {
 
   while (!interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   server->stop();
-  studio.stop();
+  session.stop();
   fmt::print("\nStopped.\n");
 }
 

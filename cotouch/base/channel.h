@@ -22,6 +22,13 @@ class LatestValue {
     slots_[back_] = value;
     back_ = shared_.exchange(back_ | k_fresh, std::memory_order_acq_rel) & k_index;
   }
+  // The same for values that are costly to make or must not be allocated: `fill` changes the writer's slot, which holds
+  // what was written two or three times before.
+  template <class Fill>
+  void write_in_place(Fill&& fill) noexcept {
+    fill(slots_[back_]);
+    back_ = shared_.exchange(back_ | k_fresh, std::memory_order_acq_rel) & k_index;
+  }
   // The newest value written so far. The reference stays valid until the next read.
   const T& read() noexcept {
     if (shared_.load(std::memory_order_relaxed) & k_fresh)

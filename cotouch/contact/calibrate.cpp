@@ -11,25 +11,40 @@
 namespace cotouch {
 namespace {
 
-// Share of the time kept for what a calibration cannot see: cold caches and other work. (A list of nodes that is built
-// and then dropped because it grew too long needs no share: visits and queued nodes together stay below the budget.)
-constexpr double k_reserve = 0.2;
+// Share of the time kept for what a calibration cannot see, such as other work. (A list of nodes that is built and then
+// dropped because it grew too long needs no share: visits and queued nodes together stay below the budget.)
+constexpr double k_reserve = 0.1;
 constexpr int k_directions = 6;
-constexpr int k_repeats = 9;
+constexpr int k_repeats = 5;
 
 struct Measured {
   double nanoseconds;
   double visited;
 };
 
-// The median of repeated traversals, the first left out: a running loop finds its data in the caches too.
-Measured measure(NestedContact& engine, const Pose& shell) {
-  ContactResult result;
-  engine.evaluate(shell, {}, Moving::shell, result);
+// Drives everything out of the processor's caches by reading something larger than they are.
+class ColdCaches {
+ public:
+  ColdCaches() : rubbish_(k_bytes / sizeof(std::uint64_t), 1) {}
+  void chill() noexcept {
+    for (std::size_t i = 0; i < rubbish_.size(); i += 8) sum_ += rubbish_[i];
+  }
+  std::uint64_t sum() const noexcept { return sum_; }
+
+ private:
+  static constexpr std::size_t k_bytes = 48U << 20;
+  std::vector<std::uint64_t> rubbish_;
+  std::uint64_t sum_ = 0;
+};
+
+// The median of repeated traversals with cold caches: the first cycle after something else ran must fit as well.
+Measured measure(const NestedContact& engine, ContactScratch& scratch, const Pose& shell, ColdCaches& caches) {
+  PairContact result;
   std::array<std::int64_t, k_repeats> times;
   for (std::int64_t& time : times) {
+    caches.chill();
     const std::int64_t start = monotonic_ns();
-    engine.evaluate(shell, {}, Moving::shell, result);
+    engine.evaluate({shell}, {}, Detail::everything(), scratch, nullptr, result);
     time = monotonic_ns() - start;
   }
   std::sort(times.begin(), times.end());
@@ -40,7 +55,10 @@ Measured measure(NestedContact& engine, const Pose& shell) {
 
 WorkBudget calibrate_budget(const Shell& shell, const Field& field, double microseconds) {
   if (!(microseconds > 0)) throw Error("The time budget must be a positive number of microseconds.");
-  NestedContact engine(shell, field, {.coherence = false});
+  const NestedContact engine(shell, field, {});
+  ContactScratch scratch;
+  scratch.reserve(shell.point_count());
+  ColdCaches caches;
   Box3d bounds;
   for (const Vec3f& p : shell.data().positions) bounds.add(Vec3d(p));
   const Box3f box = field.box();
@@ -60,21 +78,22 @@ WorkBudget calibrate_budget(const Shell& shell, const Field& field, double micro
     double touching = 0, free = apart;
     while (free - touching > cell / 4) {
       const double middle = (touching + free) / 2;
-      ContactResult result;
-      engine.evaluate(at(middle), {}, Moving::shell, result);
+      PairContact result;
+      engine.evaluate({at(middle)}, {}, Detail::everything(), scratch, nullptr, result);
       (result.stats.in_contact > 0 ? touching : free) = middle;
     }
-    for (const double depth : {0.0, cell, 3 * cell}) measured.push_back(measure(engine, at(touching - depth)));
+    for (const double depth : {0.0, cell, 3 * cell})
+      measured.push_back(measure(engine, scratch, at(touching - depth), caches));
   }
 
-  // Short traversals are mostly fixed cost and would make a node look dear.
+  // Short traversals are mostly fixed cost and would make a node look expensive.
   double most = 0;
   for (const Measured& m : measured) most = std::max(most, m.visited);
   double nanoseconds_a_node = 0;
   for (const Measured& m : measured)
     if (m.visited * 4 >= most && m.visited > 0)
       nanoseconds_a_node = std::max(nanoseconds_a_node, m.nanoseconds / m.visited);
-  if (!(nanoseconds_a_node > 0)) return WorkBudget::unlimited();
+  if (!(nanoseconds_a_node > 0) || caches.sum() == 0) return WorkBudget::unlimited();
   const double nodes = microseconds * 1000 * (1 - k_reserve) / nanoseconds_a_node;
   return WorkBudget::of(static_cast<std::uint32_t>(std::clamp(nodes, 1.0, 4e9)));
 }

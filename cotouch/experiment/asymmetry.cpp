@@ -38,23 +38,27 @@ ExperimentReport run_asymmetry(const ExperimentOptions& options) {
   // One above the other along z, the moving one turned half round about its own middle so that different surfaces meet.
   const Pose still{{0, 0, 0}, {}};
   const Quat turned = quat_from_rotation_vector({0, 0, 3.0});
-  NestedContact as_shell(part.shell, part.field, {});  // the moving body is the shell
-  NestedContact as_field(part.shell, part.field, {});  // the moving body is the field
+  const NestedContact engine(part.shell, part.field, {});
+  ContactScratch scratch;
+  scratch.reserve(part.shell.point_count());
   const Box3d bounds = part.mesh.bounds();
   const double cell = static_cast<double>(part.field.spacing());
 
   // Lowered from above until the first contact, then four cells further in steps of a hundredth of a cell.
-  ContactResult shell_result, field_result;
+  PairContact as_shell, as_field;     // as the moving body brings its shell or its field
+  Wrench shell_wrench, field_wrench;  // on the moving body
   Pose moving{bounds.center() - rotate(turned, bounds.center()), turned};
   const double lowest = moving.position.z - bounds.size().z;
   moving.position.z += bounds.size().z * 1.05;
   const auto evaluate = [&] {
-    as_shell.evaluate(moving, still, Moving::shell, shell_result);
-    as_field.evaluate(still, moving, Moving::field, field_result);
+    engine.evaluate({moving}, {still}, Detail::everything(), scratch, nullptr, as_shell);
+    shell_wrench = as_shell.on_shell.wrench;
+    engine.evaluate({still}, {moving}, Detail::everything(), scratch, nullptr, as_field);
+    field_wrench = seen_from_field(as_field.on_shell, still.position - moving.position).wrench;
   };
-  for (evaluate(); shell_result.stats.in_contact == 0 && moving.position.z > lowest; evaluate())
+  for (evaluate(); as_shell.stats.in_contact == 0 && moving.position.z > lowest; evaluate())
     moving.position.z -= cell * 0.05;
-  if (shell_result.stats.in_contact == 0) throw Error("The two bodies pass each other without touching.");
+  if (as_shell.stats.in_contact == 0) throw Error("The two bodies pass each other without touching.");
   const double first_touch = moving.position.z;
 
   std::vector<double> depth_cells;
@@ -65,19 +69,19 @@ ExperimentReport run_asymmetry(const ExperimentOptions& options) {
     evaluate();
     depth_cells.push_back(step * 0.01);
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      shell_force[axis].push_back(shell_result.wrench.force[axis]);
-      field_force[axis].push_back(field_result.wrench.force[axis]);
+      shell_force[axis].push_back(shell_wrench.force[axis]);
+      field_force[axis].push_back(field_wrench.force[axis]);
     }
     if (depth_cells.back() <= 1) {
-      difference += norm_squared(shell_result.wrench.force - field_result.wrench.force);
-      size += norm_squared(shell_result.wrench.force + field_result.wrench.force) / 4;
+      difference += norm_squared(shell_wrench.force - field_wrench.force);
+      size += norm_squared(shell_wrench.force + field_wrench.force) / 4;
     }
   }
   report.add("asymmetry/difference-to-one-cell", size > 0 ? std::sqrt(difference / size) : 0, "rms share of the force");
   report.add("asymmetry/normal-force-as-shell", shell_force[2][100], "N at one cell of approach");
   report.add("asymmetry/normal-force-as-field", field_force[2][100], "N at one cell of approach");
-  report.add("asymmetry/contacts-as-shell", shell_result.stats.in_contact, "points at four cells");
-  report.add("asymmetry/contacts-as-field", field_result.stats.in_contact, "points at four cells");
+  report.add("asymmetry/contacts-as-shell", as_shell.stats.in_contact, "points at four cells");
+  report.add("asymmetry/contacts-as-field", as_field.stats.in_contact, "points at four cells");
   report.notes.push_back(note + "; moved along -z, force without coupling. The paper gives the curves, no figure.");
 
   Plot plot;

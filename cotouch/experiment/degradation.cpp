@@ -38,18 +38,13 @@ double force_difference(const std::vector<FeltCycle>& some, const std::vector<Fe
 void compare(const ContactCase& scene, std::uint32_t warm, const char* figure, const ExperimentOptions& options,
              ExperimentReport& report) {
   options.progress->update("Feeling " + scene.name, 0);
-  HeldObjectSettings settings;
-  settings.moving = scene.moving;
-  NestedContact degrading(scene.shell, scene.field, {}, WorkBudget::of(warm));
-  const std::vector<FeltCycle> with = feel(scene, degrading, settings);
-  NestedContact full(scene.shell, scene.field, {});
-  const std::vector<FeltCycle> without = feel(scene, full, settings);
+  const std::vector<FeltCycle> with = feel(scene, WorkBudget::of(warm));
+  const std::vector<FeltCycle> without = feel(scene);
   const Curves red = curves_of(with), black = curves_of(without);
 
   // What a millisecond affords here, beside what it did for the paper.
-  const WorkBudget affordable = calibrate_budget(scene.shell, scene.field, 1000);
-  NestedContact calibrated(scene.shell, scene.field, {}, affordable);
-  const std::vector<FeltCycle> today = feel(scene, calibrated, settings);
+  const WorkBudget affordable = calibrate_budget(scene.engine().shell(), scene.engine().field(), 1000);
+  const std::vector<FeltCycle> today = feel(scene, affordable);
 
   int level_changes = 0;
   for (std::size_t i = 1; i < with.size(); ++i) level_changes += with[i].stats.level != with[i - 1].stats.level;

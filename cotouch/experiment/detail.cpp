@@ -59,15 +59,14 @@ int count_peaks(const std::vector<double>& signal, double prominence) {
 ExperimentReport run_detail(const ExperimentOptions& options) {
   ExperimentReport report;
   const ContactCase scene = bump_slide_case(options);
-  HeldObjectSettings settings;
-  settings.moving = scene.moving;
-
-  const std::uint32_t levels = scene.shell.levels();
+  const Shell& shell = scene.engine().shell();
+  const std::uint32_t levels = shell.levels();
   std::vector<std::vector<double>> forces(levels);
   for (std::uint32_t level = 0; level < levels; ++level) {
     options.progress->update("Sliding over the bumps", level / static_cast<double>(levels));
-    NestedContact engine(scene.shell, scene.field, {}, WorkBudget::unlimited(), level);
-    for (const FeltCycle& cycle : feel(scene, engine, settings)) forces[level].push_back(norm(cycle.felt.force));
+    const auto wanted = static_cast<std::uint8_t>(level);
+    for (const FeltCycle& cycle : feel(scene, {Detail::Rule::exactly, {}, {&wanted, 1}}))
+      forces[level].push_back(norm(cycle.felt.force));
   }
   const auto peak_of = [](const std::vector<double>& force) { return *std::max_element(force.begin(), force.end()); };
   const double full_peak = peak_of(forces.back());
@@ -87,11 +86,11 @@ ExperimentReport run_detail(const ExperimentOptions& options) {
       for (const double share : {0.02, 0.05, 0.2, 0.4})
         report.add(fmt::format("level-{}/bumps-felt-at-{:.0f}-percent", level + 1, share * 100),
                    count_peaks(smooth, share * full_peak), "bumps");
-    report.add(fmt::format("level-{}/points", level + 1), scene.shell.points_to_level(level), "points",
+    report.add(fmt::format("level-{}/points", level + 1), shell.points_to_level(level), "points",
                finest ? std::optional<double>(256000) : std::nullopt);
     report.add(fmt::format("level-{}/peak-force", level + 1), peak_of(forces[level]), "N");
     PlotPanel panel;
-    panel.y_label = fmt::format("{} points (N)", scene.shell.points_to_level(level));
+    panel.y_label = fmt::format("{} points (N)", shell.points_to_level(level));
     panel.series.push_back({"felt", time, forces[level], PlotSeries::Style::line});
     panel.series.push_back({"smoothed", time, smooth, PlotSeries::Style::line});
     plot.panels.push_back(panel);

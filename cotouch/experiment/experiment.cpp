@@ -51,6 +51,8 @@ const std::vector<Experiment>& experiments() {
       {"detail", "Figure 14: bumps felt as the shell gets finer", run_detail},
       {"asymmetry", "Figure 15: the contact force when shell and field swap roles", run_asymmetry},
       {"stability", "The stiffest stable coupling against the passivity limit of the device", run_stability},
+      {"world", "Many bodies: rest, momentum, periods and energy; stiffness and depth of contact; time a step takes",
+       run_world},
       {"viewer-load", "What the touch loop notices of 1, 10 and 50 viewers", run_viewer_load},
   };
   return k_experiments;

@@ -49,6 +49,7 @@ ExperimentReport run_degradation(const ExperimentOptions& options);
 ExperimentReport run_detail(const ExperimentOptions& options);
 ExperimentReport run_asymmetry(const ExperimentOptions& options);
 ExperimentReport run_stability(const ExperimentOptions& options);
+ExperimentReport run_world(const ExperimentOptions& options);
 ExperimentReport run_viewer_load(const ExperimentOptions& options);
 
 // The report as a table for people, and as {"experiment", "machine", "seed", "results": [...]} for programs.

@@ -1,12 +1,13 @@
 #include <cotouch/experiment/inputs.h>
 
 #include <cotouch/base/error.h>
-#include <cotouch/base/realtime.h>
 #include <cotouch/base/trig.h>
 #include <cotouch/contact/cache.h>
 #include <cotouch/field/isosurface.h>
 #include <cotouch/mesh/import.h>
 #include <cotouch/shapes/shapes.h>
+
+#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,25 +15,6 @@
 
 namespace cotouch {
 namespace {
-
-// The engine with a stopwatch.
-class TimedContact final : public ContactEngine {
- public:
-  explicit TimedContact(ContactEngine& engine) : engine_(engine) {}
-
-  void evaluate(const Pose& shell, const Pose& field, Moving moving, ContactResult& result) noexcept override {
-    const std::int64_t start = monotonic_ns();
-    engine_.evaluate(shell, field, moving, result);
-    last_us = static_cast<double>(monotonic_ns() - start) * 1e-3;
-  }
-  std::span<const ContactPoint> contacts() const noexcept override { return engine_.contacts(); }
-  void reset() noexcept override { engine_.reset(); }
-
-  double last_us = 0;
-
- private:
-  ContactEngine& engine_;
-};
 
 PartSettings settings_of(int resolution, std::uint32_t points, const ExperimentOptions& options) {
   PartSettings settings;
@@ -42,25 +24,42 @@ PartSettings settings_of(int resolution, std::uint32_t points, const ExperimentO
   return settings;
 }
 
-void set_bodies(ContactCase& scene, const Part& shell_part, const Part& field_part) {
-  scene.shell = shell_part.shell;
-  scene.field = field_part.field;
-  scene.shell_mesh = shell_part.mesh;
-  scene.field_mesh = field_part.mesh;
+SceneBody body_of(std::uint32_t id, Motion motion, const Part& part, const Pose& pose) {
+  SceneBody body;
+  body.id = id;
+  body.name = part.name;
+  body.motion = motion;
+  body.pose = pose;
+  // Held without inertia: what it weighs does not matter.
+  body.mass = MassProperties{1, {}, Mat3::identity()};
+  ScenePart piece;
+  piece.name = part.name;
+  piece.part = std::make_shared<const Part>(part);
+  body.parts.push_back(std::move(piece));
+  return body;
 }
 
-// How far along `direction` the moving body goes from `start` until the first point touches.
+void set_bodies(ContactCase& scene, const Part& resting, const Part& held, const Pose& resting_pose = {}) {
+  scene.scene.name = scene.name;
+  scene.scene.bodies = {body_of(ContactCase::k_resting, Motion::fixed, resting, resting_pose),
+                        body_of(ContactCase::k_held, Motion::free, held, {})};
+  scene.model = make_model(scene.scene);
+}
+
+// The held body waits where the hand begins.
+void set_hand(ContactCase& scene, HandPath hand) {
+  scene.hand = std::move(hand);
+  scene.scene.bodies.back().pose = scene.hand.at(0);
+  scene.model = make_model(scene.scene);
+}
+
+// How far along `direction` the held body goes from `start` until the first point touches.
 double distance_to_touch(const ContactCase& scene, const Pose& start, const Vec3d& direction) {
   constexpr double k_step = 1e-4, k_farthest = 1.0;
-  NestedContact engine(scene.shell, scene.field, {});
-  ContactResult result;
+  ContactScratch scratch = scene.make_scratch();
   for (double way = 0; way < k_farthest; way += k_step) {
-    const Pose moving{start.position + direction * way, start.rotation};
-    if (scene.moving == Moving::shell)
-      engine.evaluate(moving, scene.other, scene.moving, result);
-    else
-      engine.evaluate(scene.other, moving, scene.moving, result);
-    if (result.stats.in_contact > 0) return way;
+    const Pose held{start.position + direction * way, start.rotation};
+    if (scene.contact_at(held, Detail::everything(), scratch, nullptr).stats.in_contact > 0) return way;
   }
   throw Error("The two bodies of the experiment '" + scene.name + "' never meet.");
 }
@@ -87,23 +86,68 @@ TriangleMesh scanned_model(const std::string& file_name) {
   return load_mesh(path, {.unit = "m", .up_axis = {}, .limits = {}}).mesh;
 }
 
-std::vector<FeltCycle> feel(const ContactCase& scene, NestedContact& engine, const HeldObjectSettings& settings) {
-  engine.reset();
-  TimedContact timed(engine);
-  HeldObject object(timed, settings, scene.hand.at(0), scene.other);
-  const auto count = static_cast<std::size_t>(scene.hand.duration() * 1000);
-  std::vector<FeltCycle> cycles(count);
-  for (std::size_t i = 0; i < count; ++i) {
+bool ContactCase::holds_shell() const {
+  return model->bodies()[model->pairs().front().shell_body].id == k_held;
+}
+
+PairContact ContactCase::contact_at(const Pose& held, const Detail& detail, ContactScratch& scratch,
+                                    CoherenceCache* cache) const {
+  const Pose& resting = scene.find(k_resting)->pose;
+  PairContact contact;
+  engine().evaluate({holds_shell() ? held : resting}, {holds_shell() ? resting : held}, detail, scratch, cache,
+                    contact);
+  return contact;
+}
+
+ContactScratch ContactCase::make_scratch() const {
+  ContactScratch scratch;
+  scratch.reserve(engine().shell().point_count());
+  return scratch;
+}
+
+std::vector<FeltCycle> feel(const ContactCase& scene, const StepDetail& detail) {
+  WorldState state(*scene.model);
+  StepScratch scratch(*scene.model, true);
+  const std::size_t held = *scene.model->index_of(ContactCase::k_held);
+  std::vector<FeltCycle> cycles(static_cast<std::size_t>(scene.hand.duration() * 1000));
+  HandInput input;
+  input.present = true;
+  input.action = HandInput::Action::grasp;
+  input.body = ContactCase::k_held;
+  for (std::size_t i = 0; i < cycles.size(); ++i) {
     FeltCycle& cycle = cycles[i];
-    cycle.object = object.pose();
-    const Pose hand = scene.hand.at(static_cast<double>(i) * 1e-3);
-    const std::int64_t start = monotonic_ns();
-    cycle.felt = object.step(hand);
-    cycle.cycle_us = static_cast<double>(monotonic_ns() - start) * 1e-3;
-    cycle.contact_us = timed.last_us;
-    cycle.stats = object.contact().stats;
+    cycle.object = state.bodies()[held].pose;
+    input.pose = scene.hand.at(static_cast<double>(i) * 1e-3);
+    const std::int64_t start = processor_ns();
+    step(*scene.model, state, {&input, 1}, scratch, detail);
+    cycle.cycle_us = static_cast<double>(processor_ns() - start) * 1e-3;
+    cycle.felt = state.hands()[0].felt;
+    cycle.stats = scratch.body_stats(held);
+    input.action = HandInput::Action::none;
+  }
+
+  // Contact alone along the same poses, with a cache of its own.
+  ContactScratch contact_scratch = scene.make_scratch();
+  CoherenceCache cache;
+  std::uint32_t level = 0;
+  for (FeltCycle& cycle : cycles) {
+    const Detail wanted = detail.rule == Detail::Rule::exactly ? Detail::at(detail.levels.front())
+                                                               : Detail::by_work(detail.budget, level);
+    const std::int64_t start = processor_ns();
+    level = scene.contact_at(cycle.object, wanted, contact_scratch, &cache).stats.level;
+    cycle.contact_us = static_cast<double>(processor_ns() - start) * 1e-3;
   }
   return cycles;
+}
+
+std::vector<FeltCycle> feel(const ContactCase& scene, const WorkBudget& budget) {
+  return feel(scene, StepDetail{Detail::Rule::by_work, budget, {}});
+}
+
+std::int64_t processor_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
 double percentile(std::vector<double> values, double share) {
@@ -124,11 +168,10 @@ ContactCase million_points_case(const ExperimentOptions& options) {
   const Part creature = prepare_cached(make_creature({}), settings_of(256, 1U << 20, options), *options.progress);
   const Part wheel = prepare_cached(make_gear({}), settings_of(256, 1024, options), *options.progress);
   set_bodies(scene, creature, wheel);
-  scene.moving = Moving::field;
   const Box3d bounds = creature.mesh.bounds();
   // The wheel on its side, brought down on the back like a blade.
   const Pose above{{bounds.center().x, bounds.center().y, bounds.high.z + 0.1}, quat_from_rotation_vector({1.5, 0, 0})};
-  scene.hand = press_and_slide(scene, above, {0, 0, -1}, 0.008, {0.02, 0.01, 0});
+  set_hand(scene, press_and_slide(scene, above, {0, 0, -1}, 0.008, {0.02, 0.01, 0}));
   return scene;
 }
 
@@ -137,12 +180,11 @@ ContactCase bridge_creature_case(const ExperimentOptions& options) {
   scene.name = "bridge-creature";
   scene.note = "procedural bridge and creature, both rigid (the paper's bridge bends)";
   const Part bridge = prepare_cached(make_bridge({}), settings_of(256, 85018, options), *options.progress);
-  const Part creature = prepare_cached(make_creature({}), settings_of(256, 1U << 20, options), *options.progress);
+  const Part creature = prepare_cached(make_creature({}), settings_of(256, 1024, options), *options.progress);
   set_bodies(scene, bridge, creature);
-  scene.moving = Moving::field;
   const Box3d bounds = bridge.mesh.bounds();
   const Pose above{{bounds.center().x, bounds.center().y, bounds.high.z + 0.2}, {}};
-  scene.hand = press_and_slide(scene, above, {0, 0, -1}, 0.008, {0.02, 0.01, 0});
+  set_hand(scene, press_and_slide(scene, above, {0, 0, -1}, 0.008, {0.02, 0.01, 0}));
   return scene;
 }
 
@@ -177,17 +219,16 @@ ContactCase dragon_hole_case(const ExperimentOptions& options) {
   const TriangleMesh hole_mesh = extract_isosurface(build_field(hole, block, field_settings), 0);
   const Part hole_part = prepare_cached(hole_mesh, settings_of(256, 1024, options), *options.progress);
 
-  set_bodies(scene, part, hole_part);
-  scene.moving = Moving::shell;
+  set_bodies(scene, hole_part, part);
   // Wriggling in the hole: pushed each way by more than the clearance, and turned.
   const auto key = [](const Vec3d& position, const Vec3d& rotation) {
     return Pose{position, quat_from_rotation_vector(rotation)};
   };
   const Pose home;
-  scene.hand =
-      HandPath({home, key({0.004, 0, 0}, {}), key({-0.004, 0, 0}, {}), key({0, 0, 0.004}, {}), key({0, -0.006, 0}, {}),
-                key({0, -0.004, 0}, {0, 0.08, 0}), key({0, -0.004, 0}, {0.08, 0, 0}), home},
-               0.02, 0.2);
+  set_hand(scene, HandPath({home, key({0.004, 0, 0}, {}), key({-0.004, 0, 0}, {}), key({0, 0, 0.004}, {}),
+                            key({0, -0.006, 0}, {}), key({0, -0.004, 0}, {0, 0.08, 0}),
+                            key({0, -0.004, 0}, {0.08, 0, 0}), home},
+                           0.02, 0.2));
   return scene;
 }
 
@@ -203,8 +244,6 @@ ContactCase bump_slide_case(const ExperimentOptions& options) {
   const Part creature = prepare_cached(make_creature(shape), settings_of(256, 4096, options), *options.progress);
   const Part beam =
       prepare_cached(make_box({beam_width, 0.03, 0.01}), settings_of(128, 262144, options), *options.progress);
-  set_bodies(scene, beam, creature);
-  scene.moving = Moving::field;
   // The beam hangs a millimetre lower than the first top, turned to lie flat on the line of the bumps. The creature
   // walks under it so that every top would pass at the same height.
   const std::vector<Vec3d> tops = creature_bump_tops(shape);
@@ -212,12 +251,12 @@ ContactCase bump_slide_case(const ExperimentOptions& options) {
   const double slope = angle_of(-along.z, along.x);
   const Quat tilt = quat_from_rotation_vector({0, slope, 0});
   constexpr double k_half_beam = 0.005, k_press = 0.001;
-  scene.other = {tops.front() + rotate(tilt, {0, 0, k_half_beam - k_press}), tilt};
+  set_bodies(scene, beam, creature, {tops.front() + rotate(tilt, {0, 0, k_half_beam - k_press}), tilt});
   const Vec3d half_way = along * (0.5 * shape.bump_spacing);
   std::vector<Pose> keys{{half_way, {}}};
   for (const Vec3d& top : tops) keys.push_back({tops.front() - top, {}});
   keys.push_back({keys.back().position - half_way, {}});
-  scene.hand = HandPath(std::move(keys), 0.05);
+  set_hand(scene, HandPath(std::move(keys), 0.05));
   return scene;
 }
 

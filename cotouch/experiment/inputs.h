@@ -1,26 +1,30 @@
 // What the contact experiments run on: the rigid scenes of the paper's Table I, as near as open data comes to them.
 #pragma once
 
-#include <cotouch/contact/nested.h>
-#include <cotouch/contact/part.h>
 #include <cotouch/experiment/experiment.h>
-#include <cotouch/touch/held_object.h>
-#include <cotouch/world/hand_path.h>
+#include <cotouch/world/scene.h>
+#include <cotouch/world/step.h>
 
 #include <string>
 #include <vector>
 
 namespace cotouch {
 
+// A scene of two bodies, one at rest and one in the hand. Of the two the one with more points brings its shell.
 struct ContactCase {
+  static constexpr std::uint32_t k_resting = 1, k_held = 2;  // ids
+
   std::string name;
   std::string note;  // what stands in for what
-  Shell shell;
-  Field field;
-  TriangleMesh shell_mesh, field_mesh;
-  Moving moving = Moving::field;
-  Pose other;               // of the body that is not in the hand
-  HandPath hand{{Pose{}}};  // of the one that is
+  Scene scene;
+  std::shared_ptr<const WorldModel> model;  // of the scene, with steps of a millisecond
+  HandPath hand{{Pose{}}};                  // poses of the body that it holds
+
+  const NestedContact& engine() const { return model->engine(model->pairs().front()); }
+  bool holds_shell() const;
+  // Contact with the held body at `held`, the other in its place.
+  PairContact contact_at(const Pose& held, const Detail& detail, ContactScratch& scratch, CoherenceCache* cache) const;
+  ContactScratch make_scratch() const;
 };
 
 // Paper: knight + axe. Here a creature of a million points, struck by a toothed wheel.
@@ -39,15 +43,20 @@ TriangleMesh scanned_model(const std::string& file_name);
 
 // One cycle of a hand motion as it was felt.
 struct FeltCycle {
-  Pose object;  // where contact was evaluated
+  Pose object;  // where contact was evaluated first
   Wrench felt;
   ContactStats stats;
-  double contact_us = 0;  // the engine alone
-  double cycle_us = 0;    // the whole cycle: contact, coupling, equilibrium
+  double contact_us = 0;  // processor time of one evaluation of contact there, in a run of its own
+  double cycle_us = 0;    // processor time of the whole cycle: contact, coupling, equilibrium
 };
 
-// Moves the hand along its path at 1 kHz and records every cycle.
-std::vector<FeltCycle> feel(const ContactCase& scene, NestedContact& engine, const HeldObjectSettings& settings);
+// Moves the hand along its path at 1 kHz and records every cycle, with contacts as deep as `detail` says.
+std::vector<FeltCycle> feel(const ContactCase& scene, const StepDetail& detail = {Detail::Rule::by_work, {}, {}});
+// The same within a budget of nodes.
+std::vector<FeltCycle> feel(const ContactCase& scene, const WorkBudget& budget);
+
+// Processor time this thread has used, nanoseconds: what others do on the machine meanwhile does not count.
+std::int64_t processor_ns();
 
 double median(std::vector<double> values);
 double percentile(std::vector<double> values, double share);

@@ -2,19 +2,20 @@
 // stiffness goes up until something starts to shake, and the last calm stiffness is held against Colgate's limit.
 #include <cotouch/base/parallel.h>
 #include <cotouch/contact/cache.h>
-#include <cotouch/contact/nested.h>
 #include <cotouch/experiment/experiment.h>
 #include <cotouch/experiment/plot.h>
+#include <cotouch/experiment/world_scenes.h>
+#include <cotouch/shapes/shapes.h>
 #include <cotouch/touch/stability.h>
 #include <cotouch/world/scene.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 
 namespace cotouch {
@@ -58,54 +59,43 @@ int halvings(bool quick) {
   return quick ? 0 : 2;
 }
 
-// The one environment the theory speaks about: a rigid wall at z = 0 that touches the object in its position. It shows
-// that the judgement is neither blind nor too strict; no scene is as stiff.
-class RigidWall final : public ContactEngine {
- public:
-  static constexpr double k_stiffness = 1e7;  // N/m
-
-  void evaluate(const Pose& shell, const Pose&, Moving, ContactResult& result) noexcept override {
-    result = {};
-    if (shell.position.z >= 0) return;
-    result.wrench.force.z = -k_stiffness * shell.position.z;
-    result.gradient.force_linear(2, 2) = -k_stiffness;
-    result.stats.in_contact = 1;
-    result.stats.deepest = static_cast<float>(-shell.position.z);
-  }
-  std::span<const ContactPoint> contacts() const noexcept override { return {}; }
-  void reset() noexcept override {}
-};
-
 // A scene ready to be touched, or the wall.
 struct Place {
-  SceneDescription scene;
-  std::optional<Part> shell, field;  // none: the wall
+  std::string name;
+  std::shared_ptr<const WorldModel> model;
+  HandScript script;
 };
 
 // The work a cycle may take, in nodes; a count, so that it is reproducible.
 constexpr std::uint32_t k_nodes = 4000;
 
-std::unique_ptr<ContactEngine> engine_of(const Place& place) {
-  if (!place.shell) return std::make_unique<RigidWall>();
-  return std::make_unique<NestedContact>(place.shell->shell, place.field->field, ContactSettings{},
-                                         WorkBudget::of(k_nodes));
+// All contacts of a held body share one potential, in which the points of all pairs add up under the fourth root.
+double contact_stiffness(const WorldModel& model) {
+  double sum = 0;  // of fourth powers
+  for (const PairModel& pair : model.pairs()) {
+    const double one = storing_stiffness(model.engine(pair));
+    sum += one * one * one * one;
+  }
+  return std::sqrt(std::sqrt(sum));
 }
 
 StabilityTrial trial_of(const Place& place, const Hand& hand, double share) {
   StabilityTrial trial;
-  trial.keys = place.scene.hand;
-  trial.speed = place.scene.hand_speed;
-  trial.other = place.scene.static_pose;
+  trial.model = place.model;
+  trial.body = place.script.body;
+  trial.budget = WorkBudget::of(k_nodes);
+  trial.keys = place.script.keys;
+  trial.speed = place.script.speed;
   trial.arm = hand.arm;
-  trial.object.moving = place.scene.moving;
   // No motion here is faster than 200 rad/s; the midpoint rule is then exact to (200 * 1e-4)^2 / 12 of the frequency,
   // and in energy at any step. More steps only take longer, as long as the contact itself.
   trial.device.substeps = 10;
-  const ContactSettings contact;
-  trial.contact_stiffness = place.shell ? contact.stiffness * contact.scaling_threshold : RigidWall::k_stiffness;
+  trial.contact_stiffness = contact_stiffness(*place.model);
   if (share != standard_share()) {
-    trial.object.coupling.linear_stiffness = share * trial.device.passive_stiffness();
-    trial.object.coupling.angular_stiffness = share * trial.device.passive_angular_stiffness();
+    WorldSettings settings = place.model->settings();
+    settings.coupling.linear_stiffness = share * trial.device.passive_stiffness();
+    settings.coupling.angular_stiffness = share * trial.device.passive_angular_stiffness();
+    trial.model = place.model->with(settings);
   }
   return trial;
 }
@@ -133,10 +123,9 @@ std::size_t most_trials(bool quick) {
 }
 
 Climb climb(const Place& place, const Hand& hand, bool quick, const std::function<void(std::size_t)>& done) {
-  const std::unique_ptr<ContactEngine> engine = engine_of(place);
   std::size_t trials = 0;
   const auto attempt = [&](double share) {
-    const StabilityOutcome outcome = try_stability(*engine, trial_of(place, hand, share));
+    const StabilityOutcome outcome = try_stability(trial_of(place, hand, share));
     ++trials;
     done(1);
     return outcome;
@@ -175,7 +164,7 @@ struct Ascent {
 
 Ascent ascent_of(const Place& place, std::span<const Climb> climbs, bool quick) {
   Ascent ascent;
-  ascent.scene = place.scene.name;
+  ascent.scene = place.name;
   const std::vector<double> all_shares = shares(quick);
   const std::vector<Hand> all_hands = hands(quick);
   std::size_t points = all_shares.size();
@@ -200,12 +189,44 @@ Ascent ascent_of(const Place& place, std::span<const Climb> climbs, bool quick) 
   return ascent;
 }
 
-Place make_wall() {
-  Place wall;
-  wall.scene.name = "rigid-wall";
-  wall.scene.moving = Moving::shell;
-  wall.scene.hand = {{{0, 0, 0.005}, {}}, {{0, 0, -0.01}, {}}, {{0.05, 0, -0.01}, {}}, {{0.05, 0, 0.005}, {}}};
-  return wall;
+Shell single_point() {
+  struct Arrays {
+    std::array<ShellNode, 2> nodes{ShellNode{{0, 0, 0}, 0, 0, 0}, ShellNode{}};
+    std::array<std::uint32_t, 2> level_begin{0, 2};
+    std::array<Vec3f, 1> position{Vec3f{0, 0, 0}}, inward{Vec3f{0, 0, 1}};
+  };
+  const auto arrays = std::make_shared<const Arrays>();
+  return Shell({arrays->nodes, arrays->level_begin, arrays->position, arrays->inward}, arrays);
+}
+
+// The one environment the theory speaks about: a rigid wall, its face at z = 0, that a body of a single point touches
+// in its position. It shows that the judgement is neither blind nor too strict; no scene is as stiff.
+Place make_wall(Progress& progress) {
+  constexpr double k_stiffness = 1e7;  // N/m
+  PartSettings settings;
+  settings.field.resolution = 64;
+  settings.shell.points = 64;
+  // Its own points are left out, so that the other brings its only one.
+  auto wall = std::make_shared<Part>(prepare_cached(make_box({0.2, 0.2, 0.05}), settings, progress));
+  auto tip = std::make_shared<Part>(*wall);
+  wall->shell = {};
+  tip->shell = single_point();
+
+  BodyModel fixed, held;
+  fixed.id = 1;
+  fixed.pieces = {{wall, {{0, 0, -0.025}, {}}}};
+  held.id = 2;
+  held.motion = Motion::free;
+  held.mass = {1, {}, Mat3::identity()};
+  held.pieces = {{tip, {}}};
+  Place place;
+  place.name = "rigid-wall";
+  place.script = {2, {{{0, 0, 0.005}, {}}, {{0, 0, -0.01}, {}}, {{0.05, 0, -0.01}, {}}, {{0.05, 0, 0.005}, {}}}, 0.05};
+  held.start = place.script.keys.front();
+  WorldSettings world;
+  world.contact.stiffness = k_stiffness;
+  place.model = std::make_shared<const WorldModel>(std::vector{fixed, held}, world);
+  return place;
 }
 
 // The last ascent is the wall's. It has a panel of its own: what it does above the limit would dwarf the scenes.
@@ -267,7 +288,7 @@ void add_energies(ExperimentReport& report, std::span<const Climb> climbs, std::
   std::string where;
   for (std::size_t i = 0; i < places.size(); ++i)
     if (worst_in[i].touching_energy > worst.rounding_energy)
-      where += fmt::format("{}{} {:.2g} J ({:.2g} mm deep)", where.empty() ? "" : ", ", places[i].scene.name,
+      where += fmt::format("{}{} {:.2g} J ({:.2g} mm deep)", where.empty() ? "" : ", ", places[i].name,
                            worst_in[i].touching_energy, worst_in[i].deepest * 1e3);
   report.notes.push_back(
       "Energy created touching: the same with accounts that start within contact too, where the contact is taken to "
@@ -314,13 +335,14 @@ void add_definitions(ExperimentReport& report, bool quick) {
 ExperimentReport run_stability(const ExperimentOptions& options) {
   std::vector<Place> places;
   for (const std::string& name : builtin_scene_names()) {
-    SceneDescription scene = builtin_scene(name);
-    Part shell = prepare_cached(scene.shell_mesh, scene.shell_settings, *options.progress);
-    Part field = prepare_cached(scene.field_mesh, scene.field_settings, *options.progress);
-    places.push_back({std::move(scene), std::move(shell), std::move(field)});
+    Scene scene = builtin_scene(name);
+    // The theory is about a hand on the coupling, not one on a mass behind it.
+    if (scene.scripts.empty() || scene.find(scene.scripts.front().body)->holding != Holding::quasi_static) continue;
+    prepare(scene, *options.progress);
+    places.push_back({name, make_model(scene), scene.scripts.front()});
   }
   const std::size_t scene_count = places.size();
-  places.push_back(make_wall());  // drawn beside the scenes, but not one of them
+  places.push_back(make_wall(*options.progress));  // drawn beside the scenes, but not one of them
 
   const std::vector<Hand> all_hands = hands(options.quick);
   std::vector<Climb> climbs(places.size() * all_hands.size());
@@ -351,8 +373,7 @@ ExperimentReport run_stability(const ExperimentOptions& options) {
     if (std::all_of(here.begin(), here.end(), [](const Climb& climb) { return climb.standard.touching == 0; }))
       report.notes.push_back("No hand ever touched anything in " + ascent.scene + ".");
   }
-  const ContactSettings contact;
-  const double felt = 1 / (1 / (share * theory) + 1 / (contact.stiffness * contact.scaling_threshold));
+  const double felt = 1 / (1 / (share * theory) + 1 / ContactSettings{}.stiffness);
   report.add("stability/max-stable-n-per-m", share * theory, "N/m");
   report.add("stability/theory-n-per-m", theory, "N/m");
   report.add("stability/share-of-theory", share, "");
@@ -364,7 +385,7 @@ ExperimentReport run_stability(const ExperimentOptions& options) {
                            (ascent.ended_by.empty() ? "stable up to the end of the sweep" : ascent.ended_by) + ".");
   report.notes.push_back(
       "The rigid wall is the environment of the theory and checks the judgement; scenes are softer. Felt: the largest "
-      "stable coupling in series with the contact's own stiffness k_C L.");
+      "stable coupling in series with a contact of a single point, the softest there is.");
   report.figures.push_back(draw(ascents, options));
   return report;
 }

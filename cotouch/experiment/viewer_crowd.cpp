@@ -54,6 +54,7 @@ class CrowdMember : public std::enable_shared_from_this<CrowdMember> {
       socket_.next_layer().connect({net::ip::address_v4::loopback(), order.port});
       const std::string host = "127.0.0.1:" + std::to_string(order.port);
       socket_.handshake(host, std::string("/feed?token=") + order.token);
+      socket_.write(net::buffer(std::string(R"({"type":"hello","protocol":2})")));
       socket_.write(net::buffer(std::string(R"({"type":"view","traversed":true,"near":true,"fps":60})")));
       return true;
     } catch (const std::exception&) {

@@ -3,7 +3,7 @@
 #include <cotouch/experiment/inputs.h>
 #include <cotouch/experiment/viewer_crowd.h>
 #include <cotouch/serve/access.h>
-#include <cotouch/serve/studio.h>
+#include <cotouch/serve/page_host.h>
 #include <cotouch/world/hand_path.h>
 
 #include <fmt/format.h>
@@ -20,24 +20,31 @@ namespace {
 
 constexpr std::array<std::uint32_t, 4> k_crowds{0, 1, 10, 50};
 constexpr const char* k_scene = "bridge-creature";
-constexpr ViewerId k_driver = 1'000'000;  // beyond any number the server gives out
 
-// Leads the hand along the scene's path, round and round, as a page would: a pose every ten milliseconds.
+// Leads a body along its script, round and round, at the pace of a page: a pose every ten milliseconds.
 class Driver {
  public:
-  Driver(Studio& studio, const LoadedScene& scene)
-      : thread_([&studio, path = HandPath(scene.hand, scene.hand_speed)](const std::stop_token& stop) {
-          HandInput input;
-          input.generation = 1;
+  Driver(Session& session, ParticipantId who, const HandScript& script) {
+    const CommandResult result = session.command_and_wait(who, GraspBody{HandId::none, script.body, std::nullopt});
+    if (!result.done()) throw Error(result.reason);
+    const SessionSnapshot now = session.snapshot();
+    HandMotion motion;
+    motion.generation = now.generation;
+    for (const HandView& hand : now.hands)
+      if (hand.holder == who) motion.hand = hand.id;
+    thread_ =
+        std::jthread([&session, who, motion, path = HandPath(script.keys, script.speed)](const std::stop_token& stop) {
+          HandMotion wanted = motion;
           const auto start = std::chrono::steady_clock::now();
-          for (std::uint32_t i = 1; !stop.stop_requested(); ++i) {
-            const double now = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-            input.sequence = i;
-            input.pose = path.at(std::fmod(now, path.duration()));
-            studio.viewer_input(k_driver, input);
+          while (!stop.stop_requested()) {
+            const double time = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            ++wanted.sequence;
+            wanted.pose = path.at(std::fmod(time, path.duration()));
+            session.move_hand(who, wanted);
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
           }
-        }) {}
+        });
+  }
 
  private:
   std::jthread thread_;
@@ -72,26 +79,24 @@ class CycleWindow {
 ExperimentReport run_viewer_load(const ExperimentOptions& options) {
   ViewerCrowd crowd;  // first, while there are no threads
   FolderLibrary library(options.folder / "viewer-load-scenes", nullptr);
-  LoadedScene scene = library.load(k_scene, *options.progress);
-  const LoadedScene path_of = scene;
+  Scene scene = library.load(k_scene, *options.progress);
+  const HandScript script = scene.scripts.at(0);
 
   ServerSettings server_settings;
   server_settings.token = make_token();
   HttpServer server(server_settings);
-  StudioSettings studio_settings;
-  studio_settings.version = "viewer-load";
-  studio_settings.recordings = options.folder / "viewer-load-recordings";
-  Studio studio(studio_settings, library);
+  SessionSettings session_settings;
+  session_settings.recordings = options.folder / "viewer-load-recordings";
+  Session session(session_settings, library);
+  PageHostSettings pages;
+  pages.version = "viewer-load";
+  PageHost host(pages, session, server);
   const Closing closing{server};
-  studio.open_scene(std::move(scene));
-  studio.start(server);
-  server.start(studio, studio);
-  ViewerCommand take;
-  take.type = "take_hand";
-  take.hand = 0;
-  studio.viewer_command(k_driver, take);
-  while (studio.cycle_times() == nullptr) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  const Driver driver(studio, path_of);
+  session.start();
+  server.start(host, host);
+  const ParticipantId who = session.join(ParticipantKind::program, "viewer-load");
+  session.command_and_wait(who, ShowScene{std::move(scene)});
+  const Driver driver(session, who, script);
 
   struct Row {
     std::vector<double> p99, p50, rate, bytes;
@@ -109,7 +114,7 @@ ExperimentReport run_viewer_load(const ExperimentOptions& options) {
       crowd.connect(server.port(), server_settings.token, viewers);
       crowd.begin_counting(seconds + 0.2);
       std::this_thread::sleep_for(std::chrono::milliseconds(400));
-      const CycleWindow window(*studio.cycle_times());
+      const CycleWindow window(*session.cycle_times());
       std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
       Row& row = rows[viewers];
       row.p99.push_back(window.quantile_us(0.99));
@@ -121,7 +126,7 @@ ExperimentReport run_viewer_load(const ExperimentOptions& options) {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
     }
   server.stop();
-  studio.stop();
+  session.stop();
 
   ExperimentReport report;
   for (const std::uint32_t viewers : k_crowds) {
@@ -137,9 +142,10 @@ ExperimentReport run_viewer_load(const ExperimentOptions& options) {
   }
   const double none = median(rows[0].p99), all = median(rows[k_crowds.back()].p99);
   report.add("viewers-50/p99-share-of-none", none > 0 ? all / none : 0, "");
-  report.notes.push_back(fmt::format(
-      "The hand is led along the path of '{}'; each viewer asks for 60 frames a second, traversed points and nearness.",
-      k_scene));
+  report.notes.push_back(
+      fmt::format("The hand is led along the script of '{}'; each viewer asks for 60 frames a second, traversed points "
+                  "and nearness.",
+                  k_scene));
   report.notes.push_back(fmt::format(
       "Medians over {} rounds of {:.0f} s each, the crowds taking turns. The viewers share this machine's processors.",
       rounds, seconds));

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cotouch/experiment/plot.h>
-#include <cotouch/serve/recording_store.h>
-#include <cotouch/serve/scene_library.h>
+#include <cotouch/session/recording_store.h>
+#include <cotouch/session/scene_library.h>
 
 #include <string>
 #include <vector>

@@ -16,7 +16,9 @@
 //     sample with d >= band is at most sqrt(3) h away). Then the segment runs through cells where |grad D| <=
 //     lipschitz, and r >= D / lipschitz. (D > 0 on the segment and D(x) <= d(x) + sqrt(3)/2 h + e < band - sqrt(3)/2 h
 //     + e, so only cells with a positive sample and a sample below band - sqrt(3)/2 h + e matter for `lipschitz`.)
-// Both hold, so the larger may be used. k_float_rounding pays for evaluating D and its argument in single precision:
+// Both hold, so the larger may be used. With a clearance o instead of zero, up to band - 1.5 sqrt(3) h - e, the same
+// steps hold for D - o, and the near bound's limit shrinks by o.
+// k_float_rounding pays for evaluating D and its argument in single precision:
 // a cell coordinate below 2048 is rounded by 2^-14 at most, the interpolation itself by far less.
 #include <cotouch/field/field.h>
 
@@ -99,6 +101,21 @@ Vec3f Field::gradient(const Vec3f& point) const noexcept {
     return (distance_in_cells(c + half) - distance_in_cells(c - half)) * inverse_spacing_;
   };
   return {slope({0.5F, 0, 0}), slope({0, 0.5F, 0}), slope({0, 0, 0.5F})};
+}
+
+Vec3d Field::gradient_at(const Place& place, const Vec3f& cell) const noexcept {
+  const std::int16_t* const s = place.sample;
+  if (!s)
+    return Vec3d(gradient(data_.origin + cell * data_.spacing));  // far inside or outside: the coarse slope will do
+  constexpr int dy = FieldData::k_brick_side, dz = FieldData::k_brick_side * FieldData::k_brick_side;
+  const double x = static_cast<double>(place.at.x), y = static_cast<double>(place.at.y),
+               z = static_cast<double>(place.at.z);
+  const auto step = [s](int from, int to) { return static_cast<double>(s[to] - s[from]); };
+  const auto mix = [](double a, double b, double t) { return a + t * (b - a); };
+  const Vec3d slope{mix(mix(step(0, 1), step(dy, dy + 1), y), mix(step(dz, dz + 1), step(dy + dz, dy + dz + 1), y), z),
+                    mix(mix(step(0, dy), step(1, dy + 1), x), mix(step(dz, dy + dz), step(dz + 1, dy + dz + 1), x), z),
+                    mix(mix(step(0, dz), step(1, dz + 1), x), mix(step(dy, dy + dz), step(dy + 1, dy + dz + 1), x), y)};
+  return slope * (static_cast<double>(data_.quantum) / static_cast<double>(data_.spacing));
 }
 
 Box3f Field::box() const noexcept {

@@ -69,7 +69,7 @@ class Field {
   }
   float distance_at(const Place& place) const noexcept;
   // The distances of many points at once, in metres: distance[i] = distance_in_cells(map(positions[index[i]])) for
-  // every i < count, to the last bit, several times faster. Indices are below 2^29.
+  // every i < count, to the last bit, two to three times faster.
   void distances(const CellMap& map, const Vec3f* positions, const std::uint32_t* index, std::uint32_t count,
                  float* distance) const noexcept {
     look_up_(*this, map, positions, index, count, distance);
@@ -77,15 +77,30 @@ class Field {
   // Central difference over one cell: smooth enough for normals (the exact gradient jumps at cell borders).
   Vec3f gradient(const Vec3f& point) const noexcept;
 
-  // The radius of a ball around a point with value `distance` in which no point has a negative value; not positive
-  // where there is no such ball. This is what makes culling and temporal coherence exact for the interpolated field,
-  // not only for the true distance. The proof is in field.cpp.
-  float free_radius(float distance) const noexcept {
-    const float far = distance - far_loss_;
-    const float near = (distance - rounding_) * inverse_lipschitz_;
-    const float near_capped = near < near_limit_ ? near : near_limit_;
-    return far > near_capped ? far : near_capped;
+  // The radius of a ball around a point with the value clearance + `above` in which no point has a value below the
+  // clearance; not positive if there is no such ball. This is what makes culling and temporal coherence exact for the
+  // interpolated field, not only for the true distance. The proof is in field.cpp.
+  struct FreeRadius {
+    float far_loss, near_limit, rounding, inverse_lipschitz;
+
+    float operator()(float above) const noexcept {
+      const float far = above - far_loss;
+      const float near = (above - rounding) * inverse_lipschitz;
+      const float near_capped = near < near_limit ? near : near_limit;
+      return far > near_capped ? far : near_capped;
+    }
+  };
+  // `clearance` in metres, from 0 to largest_clearance().
+  FreeRadius free_radius_above(float clearance) const noexcept {
+    return {far_loss_, near_limit_ - clearance, rounding_, inverse_lipschitz_};
   }
+  float free_radius(float distance) const noexcept { return free_radius_above(0)(distance); }
+  // Up to here the values around the part are exact distances; farther out they are only bounds.
+  float largest_clearance() const noexcept { return near_limit_; }
+
+  // The gradient of the interpolated value at a place, metres per metre: exact, and constant along each axis within a
+  // cell, so that a force along it is the derivative of an energy in the value.
+  Vec3d gradient_at(const Place& place, const Vec3f& cell) const noexcept;
 
   Vec3f to_cells(const Vec3f& point) const noexcept { return (point - data_.origin) * inverse_spacing_; }
   float spacing() const noexcept { return data_.spacing; }

@@ -3,13 +3,12 @@
 #include <cotouch/field/field.h>
 
 #include <algorithm>
-#include <array>
-#include <limits>
+#include <cstddef>
 
 namespace cotouch::detail {
 namespace {
 
-constexpr std::uint32_t k_block = 256;
+constexpr std::uint32_t k_block = 128;  // points whose samples are fetched before the first is needed
 
 bool always() noexcept {
   return true;
@@ -17,26 +16,24 @@ bool always() noexcept {
 bool any_field(const FieldData&) noexcept {
   return true;
 }
-// Lanes that find no fine brick read the first sample in its place, so there must be one.
-[[maybe_unused]] bool has_samples(const FieldData& field) noexcept {
-  return !field.samples.empty();
+// What lookup_block.h takes for granted.
+bool suits_blocks(const FieldData& field) noexcept {
+  constexpr std::size_t k_upper_bit = std::size_t{1} << 31;
+  return !field.samples.empty() && field.samples.size() / FieldData::k_brick_samples < k_upper_bit;
 }
 #if defined(__x86_64__)
 bool has_avx2() noexcept {
   return __builtin_cpu_supports("avx2") != 0;
-}
-// A gather takes signed offsets of 32 bits.
-bool has_few_samples(const FieldData& field) noexcept {
-  return has_samples(field) && field.samples.size() <= std::size_t{std::numeric_limits<std::int32_t>::max()};
 }
 #endif
 
 constexpr LookUpKind k_kinds[] = {
     {"scalar", look_up_scalar, always, any_field},
 #if defined(__aarch64__)
-    {"neon", look_up_neon, always, has_samples},
+    {"neon", look_up_neon, always, suits_blocks},
 #elif defined(__x86_64__)
-    {"avx2", look_up_avx2, has_avx2, has_few_samples},
+    {"sse2", look_up_sse2, always, suits_blocks},
+    {"avx2", look_up_avx2, has_avx2, suits_blocks},
 #endif
 };
 
@@ -55,14 +52,19 @@ LookUp fastest_look_up(const FieldData& field) noexcept {
 
 void look_up_scalar(const Field& field, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
                     std::uint32_t count, float* distance) noexcept {
-  std::array<Field::Place, k_block> places;
+  const std::int16_t* sample[k_block];
+  float x[k_block], y[k_block], z[k_block];
   for (std::uint32_t begin = 0; begin < count; begin += k_block) {
-    const std::uint32_t end = std::min(k_block, count - begin);
-    for (std::uint32_t i = 0; i < end; ++i) {
-      places[i] = field.locate(map(positions[index[begin + i]]));
-      Field::fetch(places[i]);
+    const std::uint32_t size = std::min(k_block, count - begin);
+    for (std::uint32_t i = 0; i < size; ++i) {
+      const Field::Place place = field.locate(map(positions[index[begin + i]]));
+      Field::fetch(place);
+      sample[i] = place.sample;
+      x[i] = place.at.x;
+      y[i] = place.at.y;
+      z[i] = place.at.z;
     }
-    for (std::uint32_t i = 0; i < end; ++i) distance[begin + i] = field.distance_at(places[i]);
+    for (std::uint32_t i = 0; i < size; ++i) distance[begin + i] = field.distance_at({sample[i], {x[i], y[i], z[i]}});
   }
 }
 

@@ -37,6 +37,8 @@ void look_up_scalar(const Field& field, const CellMap& map, const Vec3f* positio
 void look_up_neon(const Field& field, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
                   std::uint32_t count, float* distance) noexcept;
 #elif defined(__x86_64__)
+void look_up_sse2(const Field& field, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
+                  std::uint32_t count, float* distance) noexcept;
 void look_up_avx2(const Field& field, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
                   std::uint32_t count, float* distance) noexcept;
 #endif

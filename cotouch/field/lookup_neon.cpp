@@ -1,62 +1,46 @@
 // Lookups of four points at a time with NEON, which every arm64 processor has.
-//
-// A block of points goes through three loops, whose buffers stay in the first-level cache:
-// 1. Map every point to its cell. Only arithmetic.
-// 2. Find every cell's brick and begin to fetch its samples. Short, so that many bricks are on their way at once.
-// 3. Interpolate.
-// Points outside the box or in a coarse brick go through the second loop without a branch; they are listed and looked
-// up one by one at the end.
 #if defined(__aarch64__)
-#include <cotouch/field/field.h>
 #include <cotouch/field/lookup.h>
+#include <cotouch/field/lookup_block.h>
 
 #include <arm_neon.h>
-
-#include <algorithm>
-#include <cstring>
 
 namespace cotouch::detail {
 namespace {
 
 constexpr std::uint32_t k_lanes = 4;
-constexpr std::uint32_t k_block = 128;
-constexpr int k_dy = FieldData::k_brick_side, k_dz = k_dy * k_dy;
-
-struct Block {
-  alignas(16) float x[k_block], y[k_block], z[k_block];  // within the cell, 0..1
-  alignas(16) std::uint32_t brick[k_block];              // its place in `brick_index`
-  alignas(16) std::int32_t local[k_block];               // the cell's low corner in its brick, -1 outside
-  const std::int16_t* sample[k_block];                   // the cell's low corner
-  std::uint32_t listed[k_block + 1];                     // points without fine samples
-};
 
 struct Points {
   float32x4_t x, y, z;
 };
 
+// Four numbers from four places, joined in pairs: faster than one after another.
+uint32x4_t four(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+  const uint32x2_t ab = vzip1_u32(uint32x2_t{a, 0}, uint32x2_t{b, 0});
+  const uint32x2_t cd = vzip1_u32(uint32x2_t{c, 0}, uint32x2_t{d, 0});
+  return vcombine_u32(ab, cd);
+}
+
 Points load(const Vec3f* positions, const std::uint32_t* index) {
-  const float* const p0 = &positions[index[0]].x;
-  const float* const p1 = &positions[index[1]].x;
-  const float* const p2 = &positions[index[2]].x;
-  const float* const p3 = &positions[index[3]].x;
-  const float32x4_t xy01 = vcombine_f32(vld1_f32(p0), vld1_f32(p1));
-  const float32x4_t xy23 = vcombine_f32(vld1_f32(p2), vld1_f32(p3));
-  float32x4_t z = vld1q_dup_f32(p0 + 2);
-  z = vld1q_lane_f32(p1 + 2, z, 1);
-  z = vld1q_lane_f32(p2 + 2, z, 2);
-  z = vld1q_lane_f32(p3 + 2, z, 3);
-  return {vuzp1q_f32(xy01, xy23), vuzp2q_f32(xy01, xy23), z};
+  const Vec3f &p0 = positions[index[0]], &p1 = positions[index[1]];
+  const Vec3f &p2 = positions[index[2]], &p3 = positions[index[3]];
+  const float32x4_t xy01 = vcombine_f32(vld1_f32(&p0.x), vld1_f32(&p1.x));
+  const float32x4_t xy23 = vcombine_f32(vld1_f32(&p2.x), vld1_f32(&p3.x));
+  return {vuzp1q_f32(xy01, xy23), vuzp2q_f32(xy01, xy23),
+          vreinterpretq_f32_u32(four(bits_at(&p0.z), bits_at(&p1.z), bits_at(&p2.z), bits_at(&p3.z)))};
 }
 
-// One row of the map, added from left to right.
-float32x4_t mapped(const Points& p, float a, float b, float c, float d) {
-  const float32x4_t sum = vaddq_f32(vmulq_n_f32(p.x, a), vmulq_n_f32(p.y, b));
-  return vaddq_f32(vaddq_f32(sum, vmulq_n_f32(p.z, c)), vdupq_n_f32(d));
+// One row of the map, added from left to right. Its three factors are lanes of `row`.
+float32x4_t mapped(const Points& p, float32x4_t row, float32x4_t constant) {
+  const float32x4_t sum = vaddq_f32(vmulq_laneq_f32(p.x, row, 0), vmulq_laneq_f32(p.y, row, 1));
+  return vaddq_f32(vaddq_f32(sum, vmulq_laneq_f32(p.z, row, 2)), constant);
 }
 
-void find_cells(const FieldData& data, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
+void find_cells(const Index3& bricks, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
                 std::uint32_t count, Block& block) {
-  const Index3 bricks = data.bricks;
+  const float32x4_t row_x{map.xx, map.xy, map.xz, 0}, row_y{map.yx, map.yy, map.yz, 0},
+      row_z{map.zx, map.zy, map.zz, 0};
+  const float32x4_t map_x = vdupq_n_f32(map.x), map_y = vdupq_n_f32(map.y), map_z = vdupq_n_f32(map.z);
   const float32x4_t zero = vdupq_n_f32(0);
   const float32x4_t size_x = vdupq_n_f32(static_cast<float>(bricks.x * FieldData::k_brick_cells));
   const float32x4_t size_y = vdupq_n_f32(static_cast<float>(bricks.y * FieldData::k_brick_cells));
@@ -65,10 +49,8 @@ void find_cells(const FieldData& data, const CellMap& map, const Vec3f* position
   const int32x4_t row = vdupq_n_s32(bricks.x), layer = vdupq_n_s32(bricks.x * bricks.y);
   for (std::uint32_t i = 0; i < count; i += k_lanes) {
     const Points p = load(positions, index + i);
-    const float32x4_t x = mapped(p, map.xx, map.xy, map.xz, map.x);
-    const float32x4_t y = mapped(p, map.yx, map.yy, map.yz, map.y);
-    const float32x4_t z = mapped(p, map.zx, map.zy, map.zz, map.z);
-    // The least of three is not a number if one of them is not.
+    const float32x4_t x = mapped(p, row_x, map_x), y = mapped(p, row_y, map_y), z = mapped(p, row_z, map_z);
+    // What is not a number fails the second.
     const uint32x4_t low = vcgeq_f32(vminq_f32(vminq_f32(x, y), z), zero);
     const uint32x4_t high = vandq_u32(vandq_u32(vcltq_f32(x, size_x), vcltq_f32(y, size_y)), vcltq_f32(z, size_z));
     const uint32x4_t inside = vandq_u32(low, high);
@@ -81,41 +63,14 @@ void find_cells(const FieldData& data, const CellMap& map, const Vec3f* position
     const int32x4_t local =
         vmlaq_s32(vandq_s32(ix, seven), vmlaq_s32(vandq_s32(iy, seven), vandq_s32(iz, seven), side), side);
     vst1q_u32(block.brick + i, vandq_u32(vreinterpretq_u32_s32(brick), inside));
-    vst1q_s32(block.local + i, vreinterpretq_s32_u32(vornq_u32(vreinterpretq_u32_s32(local), inside)));
+    vst1q_u32(block.local + i, vornq_u32(vreinterpretq_u32_s32(local), inside));
   }
-}
-
-// Returns how many points have no fine samples.
-std::uint32_t find_samples(const FieldData& data, std::uint32_t count, Block& block) {
-  const std::uint32_t* const brick_index = data.brick_index.data();
-  const std::int16_t* const samples = data.samples.data();
-  std::uint32_t listed = 0;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint32_t slot = brick_index[block.brick[i]];
-    const std::int32_t local = block.local[i];
-    const bool none = (slot == FieldData::k_coarse) | (local < 0);
-    const std::int64_t offset = static_cast<std::int64_t>(std::uint64_t{slot} * FieldData::k_brick_samples) + local;
-    const std::int16_t* const sample = samples + (none ? 0 : offset);
-    block.sample[i] = sample;
-    Field::fetch({sample, {}});
-    block.listed[listed] = i;
-    listed += none;
-  }
-  return listed;
-}
-
-std::uint32_t pair(const std::int16_t* s) {
-  std::uint32_t both;
-  std::memcpy(&both, s, sizeof both);
-  return both;
 }
 
 // Of four points, the value on one edge of the cell along x: low + x * (high - low).
 float32x4_t along_x(const std::int16_t* const* s, int offset, float32x4_t x) {
-  uint32x4_t pairs = vdupq_n_u32(pair(s[0] + offset));
-  pairs = vsetq_lane_u32(pair(s[1] + offset), pairs, 1);
-  pairs = vsetq_lane_u32(pair(s[2] + offset), pairs, 2);
-  pairs = vsetq_lane_u32(pair(s[3] + offset), pairs, 3);
+  const uint32x4_t pairs =
+      four(bits_at(s[0] + offset), bits_at(s[1] + offset), bits_at(s[2] + offset), bits_at(s[3] + offset));
   // A sample s, below the upper half of 2^23 as a float, is the float 2^23 + 2^15 + s. This conversion is exact, as is
   // the difference of two, and cheaper than the instruction for it.
   const uint16x8_t raised = veorq_u16(vreinterpretq_u16_u32(pairs), vdupq_n_u16(0x8000));
@@ -129,13 +84,13 @@ float32x4_t between(float32x4_t a, float32x4_t b, float32x4_t t) {
   return vaddq_f32(a, vmulq_f32(t, vsubq_f32(b, a)));
 }
 
-void interpolate(const FieldData& data, std::uint32_t count, const Block& block, float* distance) {
+void interpolate(float quantum, std::uint32_t count, const Block& block, float* distance) {
   for (std::uint32_t i = 0; i < count; i += k_lanes) {
     const std::int16_t* const* const s = block.sample + i;
     const float32x4_t x = vld1q_f32(block.x + i), y = vld1q_f32(block.y + i), z = vld1q_f32(block.z + i);
     const float32x4_t low = between(along_x(s, 0, x), along_x(s, k_dy, x), y);
     const float32x4_t high = between(along_x(s, k_dz, x), along_x(s, k_dy + k_dz, x), y);
-    vst1q_f32(distance + i, vmulq_n_f32(between(low, high, z), data.quantum));
+    vst1q_f32(distance + i, vmulq_n_f32(between(low, high, z), quantum));
   }
 }
 
@@ -143,20 +98,7 @@ void interpolate(const FieldData& data, std::uint32_t count, const Block& block,
 
 void look_up_neon(const Field& field, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
                   std::uint32_t count, float* distance) noexcept {
-  const FieldData& data = field.data();
-  Block block;
-  const std::uint32_t whole = count / k_lanes * k_lanes;
-  for (std::uint32_t begin = 0; begin < whole; begin += k_block) {
-    const std::uint32_t size = std::min(k_block, whole - begin);
-    find_cells(data, map, positions, index + begin, size, block);
-    const std::uint32_t listed = find_samples(data, size, block);
-    if (listed < size) interpolate(data, size, block, distance + begin);
-    for (std::uint32_t k = 0; k < listed; ++k) {
-      const std::uint32_t i = begin + block.listed[k];
-      distance[i] = field.distance_in_cells(map(positions[index[i]]));
-    }
-  }
-  look_up_scalar(field, map, positions, index + whole, count - whole, distance + whole);
+  look_up_blocks<k_lanes>(field, map, positions, index, count, distance, find_cells, interpolate);
 }
 
 }  // namespace cotouch::detail

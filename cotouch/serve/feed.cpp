@@ -1,4 +1,5 @@
 #include <cotouch/serve/server_core.h>
+#include <cotouch/serve/wire_layout.h>
 
 #include <algorithm>
 #include <array>
@@ -20,14 +21,15 @@ constexpr std::size_t k_max_texts = 64;
 // is told which rule it broke.
 constexpr std::size_t k_max_message = 64U << 10;
 constexpr auto k_close_patience = std::chrono::seconds(2);
+constexpr auto k_hello_patience = std::chrono::seconds(5);
 
-class Session final : public Viewer, public Peer, public std::enable_shared_from_this<Session> {
+class Connection final : public Viewer, public Peer, public std::enable_shared_from_this<Connection> {
  public:
-  Session(HttpServer::Impl& server, beast::tcp_stream&& stream)
+  Connection(HttpServer::Impl& server, beast::tcp_stream&& stream)
       : Peer(server), socket_(std::move(stream)), timer_(server.io), id_(++server.last_viewer) {
     ++server_.feeds_open;
   }
-  ~Session() override { --server_.feeds_open; }
+  ~Connection() override { --server_.feeds_open; }
 
   void start(http::request<http::string_body>&& request) {
     beast::get_lowest_layer(socket_).expires_never();
@@ -110,9 +112,12 @@ class Session final : public Viewer, public Peer, public std::enable_shared_from
     server_.viewers[id_] = shared_from_this();
     joined_ = true;
     server_.update_demand();
-    server_.listener->viewer_joined(id_);
     read();
-    watch();
+    timer_.expires_after(k_hello_patience);
+    timer_.async_wait([self = shared_from_this()](boost::system::error_code error) {
+      if (!error && !self->closing_)
+        self->close(FeedClose::other_version, "The page did not say which version it speaks: reload the page.");
+    });
   }
 
   void leave() {
@@ -164,6 +169,7 @@ class Session final : public Viewer, public Peer, public std::enable_shared_from
   std::string_view take_text(std::string_view text) {
     const ParsedCommand parsed = parse_command(text);
     if (!parsed.broken_rule.empty()) return parsed.broken_rule;
+    if (!introduced_) return take_hello(parsed.command), std::string_view();
     if (parsed.command.type == "view" && parsed.command.senseless.empty())
       take_wishes(parsed.command);
     else
@@ -171,8 +177,21 @@ class Session final : public Viewer, public Peer, public std::enable_shared_from
     return {};
   }
 
+  void take_hello(const ViewerCommand& command) {
+    if (command.type != "hello" || !command.protocol)
+      return close(FeedClose::other_version, "The page did not say which version it speaks: reload the page.");
+    if (*command.protocol != wire::k_version)
+      return close(FeedClose::other_version, "The page speaks version " + std::to_string(*command.protocol) +
+                                                 " of the protocol, the server version " +
+                                                 std::to_string(wire::k_version) + ": reload the page.");
+    introduced_ = true;
+    server_.listener->viewer_joined(id_, {command.name, command.features});
+    watch();
+  }
+
   std::string_view take_binary(std::string_view bytes) {
     const DecodedInput decoded = decode_input(bytes);
+    if (!introduced_) return "a page says hello first";
     if (!decoded.broken_rule.empty() || !decoded.known) return decoded.broken_rule;
     return server_.listener->viewer_input(id_, decoded.input);
   }
@@ -207,10 +226,7 @@ class Session final : public Viewer, public Peer, public std::enable_shared_from
       const EncodedState& encoded = traversed ? state_->with_traversed : state_->plain;
       head_ = encoded.head;
       set_frames_left_out(head_, left_out_);
-      for (std::size_t hand = 0; hand < state_->holders.size(); ++hand)
-        if (const ViewerId holder = state_->holders[hand]; holder != 0)
-          set_holder(head_, hand, holder == id_ ? Holder::this_viewer : Holder::other_viewer);
-      sending_ = encoded.points;
+      sending_ = encoded.rest;
       state_.reset();
       socket_.binary(true);
       buffers = {net::buffer(head_), net::buffer(*sending_)};
@@ -260,7 +276,7 @@ class Session final : public Viewer, public Peer, public std::enable_shared_from
   ViewerId id_;
   http::request<http::string_body> request_;
   beast::flat_buffer buffer_;
-  bool joined_ = false, closing_ = false, writing_ = false, pinging_ = false;
+  bool joined_ = false, introduced_ = false, closing_ = false, writing_ = false, pinging_ = false;
 
   std::deque<std::shared_ptr<const std::string>> texts_;
   std::shared_ptr<const FrameSet> state_;
@@ -277,7 +293,7 @@ class Session final : public Viewer, public Peer, public std::enable_shared_from
 }  // namespace
 
 void start_viewer(HttpServer::Impl& server, beast::tcp_stream&& stream, http::request<http::string_body>&& request) {
-  std::make_shared<Session>(server, std::move(stream))->start(std::move(request));
+  std::make_shared<Connection>(server, std::move(stream))->start(std::move(request));
 }
 
 }  // namespace cotouch

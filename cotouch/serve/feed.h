@@ -20,8 +20,7 @@ using ViewerId = std::uint32_t;  // from 1; 0 is nobody
 // One moment, encoded once for everyone.
 struct FrameSet {
   EncodedState plain;
-  EncodedState with_traversed;    // with empty head where no viewer wants the traversed points
-  std::vector<ViewerId> holders;  // for each hand; 0 where no viewer holds it
+  EncodedState with_traversed;  // with empty head if no viewer wants the traversed points
 };
 
 // What the viewers together want computed.
@@ -41,16 +40,23 @@ class Feed {
   virtual FeedDemand demand() const noexcept = 0;
 };
 
+// How a page introduces itself.
+struct PageHello {
+  std::string name;                   // as the user typed it
+  std::vector<std::string> features;  // what the page can do beyond version 2; none is known yet
+};
+
 // What comes in. Called from the server's I/O thread, one call at a time; must not take long.
 class FeedListener {
  public:
   virtual ~FeedListener() = default;
-  virtual void viewer_joined(ViewerId viewer) = 0;
+  // Once the page has said hello.
+  virtual void viewer_joined(ViewerId viewer, const PageHello& hello) = 0;
   virtual void viewer_left(ViewerId viewer) = 0;
-  // Commands but `view`, which the feed handles itself.
+  // Commands but the first `hello` and `view`, which the feed handles itself.
   virtual void viewer_command(ViewerId viewer, const ViewerCommand& command) = 0;
-  // Returns the rule that the input breaks, empty where it breaks none.
-  virtual std::string_view viewer_input(ViewerId viewer, const HandInput& input) = 0;
+  // Returns the rule that the input breaks, empty if it breaks none.
+  virtual std::string_view viewer_input(ViewerId viewer, const PageInput& input) = 0;
 };
 
 // Why the server closes a feed (docs/viewer-protocol.md).
@@ -59,7 +65,8 @@ enum class FeedClose : std::uint16_t {
   garbage = 4000,
   flood = 4001,
   too_many = 4002,
-  too_slow = 4003
+  too_slow = 4003,
+  other_version = 4004
 };
 
 }  // namespace cotouch

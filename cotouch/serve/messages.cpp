@@ -1,5 +1,7 @@
 #include <cotouch/serve/messages.h>
 
+#include <cotouch/serve/wire_layout.h>
+
 #include <nlohmann/json.hpp>
 
 namespace cotouch {
@@ -49,6 +51,35 @@ std::string shell_quoted(const std::string& word) {
   return quoted + "'";
 }
 
+const char* name_of(ParticipantKind kind) {
+  switch (kind) {
+    case ParticipantKind::page:
+    case ParticipantKind::peer: return "page";  // of another server
+    case ParticipantKind::device: return "device";
+    case ParticipantKind::program: return "script";
+  }
+  return "page";
+}
+
+const char* name_of(HandChange change) {
+  switch (change) {
+    case HandChange::granted: return "granted";
+    case HandChange::refused: return "refused";
+    case HandChange::released: return "released";
+    case HandChange::lost: return "lost";
+  }
+  return "lost";
+}
+
+const char* name_of(Motion motion) {
+  switch (motion) {
+    case Motion::fixed: return "fixed";
+    case Motion::path: return "path";
+    case Motion::free: return "free";
+  }
+  return "fixed";
+}
+
 const char* name_of(JobState state) {
   switch (state) {
     case JobState::running: return "running";
@@ -59,23 +90,105 @@ const char* name_of(JobState state) {
   return "failed";
 }
 
+template <class Id>
+std::uint32_t number_of(Id id) {
+  return static_cast<std::uint32_t>(id);
+}
+
+// What can be set about a body. Only what is free has a mass that matters.
+json facts(const SceneBody& body) {
+  return {{"motion", name_of(body.motion)},
+          {"mass", body.motion == Motion::free ? mass_of(body).mass : 0},
+          {"density", body.density},
+          {"graspable", body.motion == Motion::free}};
+}
+
+json part_json(const Scene& scene, const ShownScene& shown, const ShownPart& part) {
+  const SceneBody& body = *scene.find(part.body);
+  const ScenePart& made = shown.scene_part(part);
+  const TriangleMesh& picture = part.picture->mesh;
+  const bool has_shell = made.part->shell.data().level_begin.size() > 1;
+  return {{"id", part.id},
+          {"body", part.body},
+          {"name", made.name},
+          {"role", body.motion == Motion::fixed ? "static" : "moving"},
+          {"color", part.color},
+          {"pose", pose(body.pose * made.place)},
+          {"place", pose(made.place)},
+          {"bounds", box(picture.bounds())},
+          {"vertices", picture.vertices.size()},
+          {"triangles", picture.triangles.size()},
+          {"decimated", part.picture->decimated},
+          {"shell_points", has_shell ? made.part->shell.point_count() : 0},
+          {"levels", has_shell ? made.part->shell.levels() : 0},
+          {"field_cell", made.part->field.spacing()},
+          {"removable", body.removable}};
+}
+
+json body_json(const Scene& scene, const ShownScene& shown, const SceneBody& body) {
+  json parts = json::array();
+  for (const ShownPart& part : shown.parts)
+    if (part.body == body.id) parts.push_back(part.id);
+  json out{{"id", body.id}, {"name", body.name}, {"parts", parts}};
+  out.update(facts(body));
+  out.update({{"pose", pose(body.pose)},
+              {"copy", scene.editable || body.motion == Motion::free},
+              {"removable", body.removable}});
+  return out;
+}
+
+json task_json(const std::optional<Task>& task) {
+  if (!task) return nullptr;
+  return {{"title", task->summary},
+          {"body", task->body},
+          {"target", pose(task->target)},
+          {"position_tolerance", task->position_tolerance},
+          {"angle_tolerance", task->angle_tolerance}};
+}
+
 }  // namespace
 
-std::string hello_message(const std::string& version, std::uint32_t viewer, std::uint64_t upload_bytes) {
+std::string hello_message(const std::string& version, ParticipantId you, std::uint64_t upload_bytes) {
   return text_of({{"type", "hello"},
-                  {"protocol", 1},
+                  {"protocol", wire::k_version},
                   {"version", version},
-                  {"viewer", viewer},
-                  {"features", {"near", "traversed", "upload", "record", "save", "settings"}},
-                  {"limits", {{"upload_bytes", upload_bytes}, {"parts", k_max_parts}, {"inputs_per_second", 125}}}});
+                  {"participant", number_of(you)},
+                  {"features", {"near", "traversed", "upload", "record", "save", "settings", "world", "task"}},
+                  {"limits", {{"upload_bytes", upload_bytes}, {"bodies", k_most_bodies}, {"inputs_per_second", 125}}}});
+}
+
+std::string people_message(const std::vector<Participant>& people) {
+  json all = json::array();
+  for (const Participant& one : people)
+    all.push_back(
+        {{"participant", number_of(one.id)}, {"name", one.name}, {"color", one.color}, {"kind", name_of(one.kind)}});
+  return text_of({{"type", "people"}, {"people", all}});
 }
 
 std::string scene_message(std::uint32_t generation, const std::string& name) {
   return text_of({{"type", "scene"}, {"generation", generation}, {"name", name}});
 }
 
-std::string hand_message(std::uint32_t hand, std::string_view state, std::string_view reason) {
-  return text_of({{"type", "hand"}, {"hand", hand}, {"state", state}, {"reason", reason}});
+std::string hand_message(const HandEvent& event) {
+  const HandId hand = event.change == HandChange::refused ? HandId::none : event.hand;
+  json message{{"type", "hand"}, {"hand", number_of(hand)}, {"state", name_of(event.change)}, {"body", event.body}};
+  if (event.change == HandChange::granted) message["point"] = list(event.grip.position);
+  message["reason"] = event.reason;
+  return text_of(message);
+}
+
+double downward(const Scene& scene) {
+  return scene.gravity.z == 0 ? 0 : -scene.gravity.z;  // not minus zero
+}
+
+std::string gravity_message(double down) {
+  return text_of({{"type", "world"}, {"gravity", down}});
+}
+
+std::string body_message(const SceneBody& body) {
+  json message{{"type", "body"}, {"body", body.id}};
+  message.update(facts(body));
+  return text_of(message);
 }
 
 std::string job_message(const JobStatus& job) {
@@ -115,7 +228,7 @@ std::string error_message(std::string_view reason) {
 }
 
 std::string hello_answer(const std::string& version) {
-  return text_of({{"protocol", 1}, {"version", version}});
+  return text_of({{"protocol", wire::k_version}, {"version", version}});
 }
 
 std::string gallery_answer(const std::vector<SceneEntry>& entries) {
@@ -129,40 +242,23 @@ std::string gallery_answer(const std::vector<SceneEntry>& entries) {
   return text_of({{"scenes", scenes}});
 }
 
-std::string scene_answer(const LoadedScene& scene, std::uint32_t generation, const FeelSettings& feel) {
-  json parts = json::array(), hands = json::array();
-  for (const ScenePart& part : scene.parts) {
-    const bool has_shell = part.part->shell.data().level_begin.size() > 1;
-    parts.push_back({{"id", part.id},
-                     {"name", part.name},
-                     {"role", part.moving ? "moving" : "static"},
-                     {"color", shown_color(scene, part)},
-                     {"pose", pose(part.pose)},
-                     {"bounds", box(part.picture->bounds())},
-                     {"vertices", part.picture->vertices.size()},
-                     {"triangles", part.picture->triangles.size()},
-                     {"decimated", part.decimated},
-                     {"shell_points", has_shell ? part.part->shell.point_count() : 0},
-                     {"levels", has_shell ? part.part->shell.levels() : 0},
-                     {"field_cell", part.part->field.spacing()},
-                     {"removable", part.removable}});
-    if (part.moving)
-      hands.push_back({{"hand", 0},
-                       {"part", part.id},
-                       {"name", "hand"},
-                       {"linear_stiffness", scene.coupling.linear_stiffness},
-                       {"angular_stiffness", scene.coupling.angular_stiffness},
-                       {"max_force", feel.max_force},
-                       {"max_torque", scene.coupling.max_torque}});
-  }
-  return text_of({{"generation", generation},
+std::string scene_answer(const SessionSnapshot& now) {
+  const ShownScene& shown = *now.scene;
+  const Scene& scene = shown.scene;
+  json parts = json::array(), bodies = json::array();
+  for (const ShownPart& part : shown.parts) parts.push_back(part_json(scene, shown, part));
+  for (const SceneBody& body : scene.bodies) bodies.push_back(body_json(scene, shown, body));
+  return text_of({{"generation", now.generation},
                   {"name", scene.name},
                   {"title", scene.title},
                   {"summary", scene.summary},
                   {"bounds", box(scene.bounds())},
                   {"parts", parts},
-                  {"hands", hands},
-                  {"settings", settings(feel)}});
+                  {"bodies", bodies},
+                  {"task", task_json(scene.task)},
+                  {"gravity", downward(scene)},
+                  {"max_torque", scene.coupling.max_torque},
+                  {"settings", settings(now.feel)}});
 }
 
 std::string recordings_answer(const std::vector<RecordingEntry>& entries) {

@@ -1,11 +1,8 @@
 // Texts to a page, as JSON (docs/viewer-protocol.md).
 #pragma once
 
-#include <cotouch/serve/job_queue.h>
-#include <cotouch/serve/loaded_scene.h>
-#include <cotouch/serve/recording_store.h>
-#include <cotouch/serve/scene_library.h>
-#include <cotouch/serve/touch_session.h>
+#include <cotouch/session/listener.h>
+#include <cotouch/session/scene_library.h>
 
 #include <cstdint>
 #include <string>
@@ -14,10 +11,15 @@
 
 namespace cotouch {
 
-std::string hello_message(const std::string& version, std::uint32_t viewer, std::uint64_t upload_bytes);
+// `you` is the page that it is sent to.
+std::string hello_message(const std::string& version, ParticipantId you, std::uint64_t upload_bytes);
+std::string people_message(const std::vector<Participant>& people);
 std::string scene_message(std::uint32_t generation, const std::string& name);
-// `state`: granted, refused, released or lost.
-std::string hand_message(std::uint32_t hand, std::string_view state, std::string_view reason);
+
+std::string hand_message(const HandEvent& event);
+double downward(const Scene& scene);  // gravity along -z, m/s^2
+std::string gravity_message(double down);
+std::string body_message(const SceneBody& body);
 std::string job_message(const JobStatus& job);
 std::string recording_message(bool active, double seconds);
 std::string recordings_message(const std::vector<RecordingEntry>& entries);
@@ -29,7 +31,7 @@ std::string error_message(std::string_view reason);
 // Answers to requests.
 std::string hello_answer(const std::string& version);
 std::string gallery_answer(const std::vector<SceneEntry>& entries);
-std::string scene_answer(const LoadedScene& scene, std::uint32_t generation, const FeelSettings& feel);
+std::string scene_answer(const SessionSnapshot& now);
 std::string recordings_answer(const std::vector<RecordingEntry>& entries);
 std::string upload_answer(std::uint32_t job);
 std::string saved_answer(const std::string& file);

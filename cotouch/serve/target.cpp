@@ -5,8 +5,6 @@
 namespace cotouch {
 namespace {
 
-constexpr std::size_t k_max_label = 64;
-
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -31,27 +29,6 @@ bool decode(std::string_view text, bool plus_is_space, std::string& out) {
     out += c;
   }
   return true;
-}
-
-// Bytes in the UTF-8 character that begins at `at`; 0 where there is none.
-std::size_t character_bytes(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(at);
-  const std::size_t count = first < 0x80   ? 1
-                            : first < 0xc2 ? 0
-                            : first < 0xe0 ? 2
-                            : first < 0xf0 ? 3
-                            : first < 0xf5 ? 4
-                                           : 0;
-  if (count == 0 || at + count > text.size()) return 0;
-  for (std::size_t i = 1; i < count; ++i)
-    if ((byte(at + i) & 0xc0) != 0x80) return 0;
-  // Overlong forms, surrogates and what lies beyond Unicode.
-  if (first == 0xe0 && byte(at + 1) < 0xa0) return 0;
-  if (first == 0xed && byte(at + 1) >= 0xa0) return 0;
-  if (first == 0xf0 && byte(at + 1) < 0x90) return 0;
-  if (first == 0xf4 && byte(at + 1) >= 0x90) return 0;
-  return count;
 }
 
 }  // namespace
@@ -79,28 +56,6 @@ std::optional<Target> parse_target(std::string_view target) {
     out.query.emplace_back(std::move(key), std::move(value));
   }
   return out;
-}
-
-bool is_identifier(std::string_view text) {
-  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
-  });
-}
-
-std::string clean_label(std::string_view name) {
-  name.remove_prefix(std::min(name.size(), name.find_last_of("/\\") + 1));
-  std::string out;
-  for (std::size_t i = 0; i < name.size() && out.size() < k_max_label;) {
-    const std::size_t count = character_bytes(name, i);
-    if (count == 0 || out.size() + count > k_max_label) {
-      ++i;
-      continue;
-    }
-    const unsigned char c = static_cast<unsigned char>(name[i]);
-    if (c >= 0x20 && c != 0x7f) out.append(name.substr(i, count));
-    i += count;
-  }
-  return out.empty() ? "part" : out;
 }
 
 }  // namespace cotouch

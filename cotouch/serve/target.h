@@ -20,10 +20,4 @@ struct Target {
 // Nothing where the target does not start with '/', has a broken %-code, or hides a control character.
 std::optional<Target> parse_target(std::string_view target);
 
-// `[A-Za-z0-9_-]{1,64}`: what ids and names of scenes and recordings are made of.
-bool is_identifier(std::string_view text);
-
-// A label from a stranger's file name: its last component, printable, at most 64 characters, valid UTF-8.
-std::string clean_label(std::string_view name);
-
 }  // namespace cotouch

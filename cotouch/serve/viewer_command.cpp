@@ -46,6 +46,29 @@ class Members {
     if (found->is_boolean()) return found->get<bool>();
     return refuse(key), std::nullopt;
   }
+  // Three finite numbers.
+  std::optional<Vec3d> point(const char* key) {
+    const json* found = find(key);
+    if (found == nullptr) return std::nullopt;
+    double numbers[3] = {};
+    bool good = found->is_array() && found->size() == 3;
+    for (std::size_t i = 0; good && i < 3; ++i) {
+      const json& entry = (*found)[i];
+      good = entry.is_number() && std::isfinite(entry.get<double>());
+      if (good) numbers[i] = entry.get<double>();
+    }
+    if (good) return Vec3d{numbers[0], numbers[1], numbers[2]};
+    return refuse(key), std::nullopt;
+  }
+  std::vector<std::string> texts(const char* key) {
+    const json* found = find(key);
+    std::vector<std::string> all;
+    if (found == nullptr) return all;
+    if (!found->is_array()) return refuse(key), all;
+    for (const json& entry : *found)
+      if (entry.is_string()) all.push_back(entry.get<std::string>());
+    return all;
+  }
   const std::string& senseless() const { return senseless_; }
 
  private:
@@ -87,12 +110,18 @@ ParsedCommand parse_command(std::string_view text) {
   command.contact_stiffness = members.number("contact_stiffness");
   command.max_force = members.number("max_force");
   command.budget_us = members.number("budget_us");
+  command.gravity = members.number("gravity");
+  command.density = members.number("density");
+  command.mass = members.number("mass");
   command.hand = members.index("hand");
-  command.part = members.index("part");
+  command.body = members.index("body");
   command.job = members.index("job");
+  command.point = members.point("point");
   command.name = members.text("name");
-  command.role = members.text("role");
   command.recording = members.text("recording");
+  command.motion = members.text("motion");
+  command.protocol = members.whole("protocol");
+  command.features = members.texts("features");
   command.senseless = members.senseless();
   return parsed;
 }

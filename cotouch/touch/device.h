@@ -1,7 +1,7 @@
 // A haptic device as the loop sees it.
 #pragma once
 
-#include <cotouch/base/pose.h>
+#include <cotouch/world/input.h>
 
 #include <cstdint>
 #include <string>
@@ -19,6 +19,8 @@ struct DeviceReading {
   Pose pose;  // of the handle, metres
   std::uint32_t buttons = 0;
   Motors motors = Motors::on;
+  HandInput::Action action = HandInput::Action::none;  // what the hand does in this cycle
+  std::uint32_t body = 0;                              // id of the body it grasps
 };
 
 class ForceLimiter;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace cotouch {
 namespace {
@@ -13,21 +14,21 @@ constexpr std::size_t k_waiting_changes = 16;
 
 }  // namespace
 
-bool felt_alike(TouchSample a, const TouchSample& b) noexcept {
-  a.time = b.time;
-  a.cycle_ns = b.cycle_ns;
-  return a == b;
-}
-
-TouchLoop::TouchLoop(Device& device, HeldObject& object, const TouchLoopSettings& settings)
-    : device_(device),
-      object_(object),
+TouchLoop::TouchLoop(std::vector<Device*> devices, TouchWorld& world, const TouchLoopSettings& settings)
+    : devices_(std::move(devices)),
+      world_(&world),
       settings_(settings),
-      limiter_(device, settings.limits),
+      frames_({{}, world.state()}),
+      marks_({{}, world.state()}),
       samples_(settings.queued_samples),
       changes_(k_waiting_changes) {
   if (!is_loop_period(settings.limits.period))
     throw Error("A touch loop's period is from 10 microseconds to a second.");
+  if (world.model().settings().tick != settings.limits.period)
+    throw Error("A touch loop steps its world once a period, so the world's tick must be as long.");
+  if (devices_.size() > std::min<std::size_t>(k_loop_hands, world.model().settings().hands))
+    throw Error("There are more devices than the world has room for hands.");
+  for (Device* device : devices_) limiters_.push_back(std::make_unique<ForceLimiter>(*device, settings.limits));
 }
 
 bool is_loop_period(double seconds) noexcept {
@@ -39,16 +40,25 @@ TouchLoop::~TouchLoop() {
 }
 
 std::uint64_t TouchLoop::change(const TouchChange& change) noexcept {
-  if (granted_.locked_memory) lock_memory();  // the new engine's too, before the touch thread meets it
+  if (granted_.locked_memory) lock_memory();  // the new world's too, before the touch thread meets it
   return changes_.push(change) ? ++changes_asked_ : 0;
 }
 
 void TouchLoop::take_changes() noexcept {
   for (TouchChange change; changes_.pop(change);) {
     change.limits.period = settings_.limits.period;
-    object_.change(*change.engine, change.object);
-    limiter_.change(change.limits);
-    now_.mark = {now_.mark.change + 1, now_.cycle, object_.pose(), limiter_.state()};
+    if (change.world != nullptr && change.world != world_) {
+      change.world->state().restore(world_->state().bytes());
+      world_ = change.world;
+    }
+    for (const auto& limiter : limiters_) limiter->change(change.limits);
+    now_.change += 1;
+    marks_.write_in_place([&](WorldMark& slot) {
+      slot.mark.change = now_.change;
+      slot.mark.cycle = now_.cycle;
+      for (std::size_t i = 0; i < limiters_.size(); ++i) slot.mark.limiters[i] = limiters_[i]->state();
+      slot.world = world_->state();
+    });
   }
 }
 
@@ -58,44 +68,54 @@ bool TouchLoop::cycle(std::uint64_t missed) noexcept {
   now_.missed += missed;
   take_changes();
 
-  DeviceReading reading;
-  const bool present = device_.read(reading);
-  now_.state = present ? TouchState::touching : TouchState::device_lost;
-  now_.cycle += 1;
   TouchSample& sample = now_.sample;
-  sample.time = static_cast<double>(now_.cycle - 1) * settings_.limits.period;
-  if (present) {
-    now_.wanted = object_.step(reading.pose);
-    sample.hand = object_.hand();
-    sample.buttons = reading.buttons;
-    if (reading.motors != Motors::on) limiter_.release();
-    const ForceLimiter::Written written =
-        reading.motors == Motors::off ? ForceLimiter::Written{{}, Motors::off} : limiter_.write(now_.wanted);
-    sample.felt = written.wrench;
-    sample.motors = written.motors;
-  } else {
-    now_.wanted = {};
-    sample.felt = {};
-    sample.motors = Motors::off;
-    limiter_.release();
+  std::array<DeviceReading, k_loop_hands> readings;
+  bool any = false;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const bool present = devices_[i]->read(readings[i]);
+    any = any || present;
+    inputs_[i] = {};
+    if (present) inputs_[i] = {true, readings[i].action, readings[i].body, readings[i].pose, readings[i].buttons};
+    sample.hands[i].input = inputs_[i];
   }
-  now_.contact = object_.contact().stats;
-  now_.faults = object_.faults();
+  world_->cycle(std::span(inputs_).first(devices_.size()));
+
+  now_.state = any ? TouchState::touching : TouchState::device_lost;
+  now_.cycle += 1;
+  sample.time = static_cast<double>(now_.cycle - 1) * settings_.limits.period;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    HandSample& hand = sample.hands[i];
+    now_.wanted[i] = world_->state().hands()[i].felt;
+    const bool off = !inputs_[i].present || readings[i].motors == Motors::off;
+    if (!inputs_[i].present || readings[i].motors != Motors::on) limiters_[i]->release();
+    const ForceLimiter::Written written =
+        off ? ForceLimiter::Written{{}, Motors::off} : limiters_[i]->write(now_.wanted[i]);
+    hand.felt = written.wrench;
+    hand.motors = written.motors;
+  }
+  now_.contact = world_->scratch().stats();
   now_.stalls = stalls_.load(std::memory_order_relaxed);
-  sample.object = object_.pose();
   sample.in_contact = now_.contact.in_contact;
-  sample.level = now_.contact.level;
   sample.deepest = now_.contact.deepest;
   sample.visited = now_.contact.visited;
+  const std::span<const PairRecord> pairs = std::as_const(world_->state()).pairs();
+  for (std::size_t i = 0; i < std::min(pairs.size(), k_recorded_pairs); ++i)
+    sample.levels[i] = static_cast<std::uint8_t>(pairs[i].level);
+  if (settings_.queued_samples > 0) sample.state_hash = world_->state().hash();
 
   const std::int64_t end = monotonic_ns();
   now_.cycle_ns = end - begin;
   sample.cycle_ns = static_cast<std::uint32_t>(std::min<std::int64_t>(now_.cycle_ns, ~0U));
-  if (present && settings_.queued_samples > 0 && !samples_.push(sample)) ++now_.samples_dropped;
+  // While lost devices are awaited the world goes on, so these cycles belong to a recording as well.
+  const bool recorded = settings_.queued_samples > 0 && (any || settings_.wait_for_device);
+  if (recorded && !samples_.push(sample)) ++now_.samples_dropped;
   cycle_times_.add(now_.cycle_ns);
   last_cycle_ns_.store(end, std::memory_order_release);
-  frames_.write(now_);
-  return present;
+  frames_.write_in_place([&](WorldFrame& slot) {
+    slot.touch = now_;
+    slot.world = world_->state();
+  });
+  return any;
 }
 
 std::uint64_t TouchLoop::run_cycles(std::uint64_t count) noexcept {
@@ -119,13 +139,19 @@ RealtimeStatus TouchLoop::start() {
   return granted_;
 }
 
+bool TouchLoop::release_all() noexcept {
+  bool all = true;
+  for (const auto& limiter : limiters_) all = limiter->release() && all;
+  return all;
+}
+
 void TouchLoop::stop() {
   // The watchdog goes last: it guards the touch thread until that has ended.
   for (std::jthread* thread : {&touch_thread_, &watch_thread_}) {
     thread->request_stop();
     if (thread->joinable()) thread->join();
   }
-  limiter_.release();
+  release_all();
 }
 
 void TouchLoop::touch(const std::stop_token& stop) {
@@ -142,10 +168,14 @@ void TouchLoop::touch(const std::stop_token& stop) {
   bool present = true;
   while (!stop.stop_requested() && (present || settings_.wait_for_device)) present = cycle(timer.wait());
 
-  limiter_.release();
+  release_all();
   now_.state = present ? TouchState::stopped : TouchState::device_lost;
-  now_.wanted = now_.sample.felt = {};
-  frames_.write(now_);
+  now_.wanted = {};
+  for (HandSample& hand : now_.sample.hands) hand.felt = {};
+  frames_.write_in_place([&](WorldFrame& slot) {
+    slot.touch = now_;
+    slot.world = world_->state();
+  });
   running_.store(false, std::memory_order_release);
 }
 
@@ -157,7 +187,7 @@ void TouchLoop::watch(const std::stop_token& stop) {
     std::this_thread::sleep_for(pause);
     const std::int64_t last = last_cycle_ns_.load(std::memory_order_acquire);
     if (!running() || monotonic_ns() - last < limit || last == released_at) continue;
-    if (!limiter_.release()) continue;
+    if (!release_all()) continue;
     released_at = last;
     stalls_.fetch_add(1, std::memory_order_relaxed);
   }

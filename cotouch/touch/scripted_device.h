@@ -8,8 +8,9 @@ namespace cotouch {
 
 class ScriptedDevice final : public Device {
  public:
-  // Follows the path in steps of `period` seconds; its script ends with the path.
-  explicit ScriptedDevice(HandPath path, double period = 1e-3);
+  // Takes hold of the body with this id in its first cycle (0: of none), then follows the path in steps of `period`
+  // seconds; its script ends with the path.
+  explicit ScriptedDevice(HandPath path, std::uint32_t body, double period = 1e-3);
 
   std::string name() const override { return "scripted path"; }
   bool read(DeviceReading& reading) noexcept override;
@@ -19,6 +20,7 @@ class ScriptedDevice final : public Device {
 
  private:
   HandPath path_;
+  std::uint32_t body_;
   double period_;
   std::uint64_t cycle_ = 0;
 };

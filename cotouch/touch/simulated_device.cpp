@@ -38,8 +38,9 @@ bool is_possible(const DeviceDynamics& device, const ArmImpedance& arm) {
 
 }  // namespace
 
-SimulatedDevice::SimulatedDevice(const DeviceDynamics& device, const ArmImpedance& arm, HandPath path)
-    : device_(device), arm_(arm), path_(std::move(path)) {
+SimulatedDevice::SimulatedDevice(const DeviceDynamics& device, const ArmImpedance& arm, HandPath path,
+                                 std::uint32_t body)
+    : device_(device), arm_(arm), path_(std::move(path)), body_(body) {
   if (!is_possible(device, arm))
     throw Error(
         "The simulated device cannot exist: give it some mass and inertia, no negative value, and a delay of at "
@@ -52,8 +53,12 @@ SimulatedDevice::SimulatedDevice(const DeviceDynamics& device, const ArmImpedanc
 bool SimulatedDevice::read(DeviceReading& reading) noexcept {
   if (cycle_ > 0) pass_period();
   if (static_cast<double>(cycle_) * device_.period > path_.duration()) return false;
+  reading = {sampled()};
+  if (cycle_ == 0 && body_ != 0) {
+    reading.action = HandInput::Action::grasp;
+    reading.body = body_;
+  }
   ++cycle_;
-  reading = {sampled(), 0};
   return true;
 }
 

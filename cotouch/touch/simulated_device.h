@@ -64,8 +64,9 @@ struct DeviceEnergy {
 
 class SimulatedDevice final : public Device {
  public:
-  // Starts at rest at the path's beginning. The script ends with the path. Throws Error on impossible settings.
-  SimulatedDevice(const DeviceDynamics& device, const ArmImpedance& arm, HandPath path);
+  // Starts at rest at the path's beginning and takes hold of the body with this id (0: of none). The script ends with
+  // the path. Throws Error on impossible settings.
+  SimulatedDevice(const DeviceDynamics& device, const ArmImpedance& arm, HandPath path, std::uint32_t body);
 
   std::string name() const override { return "simulated device"; }
   // Lets one period pass (except the first time) and samples the handle.
@@ -88,6 +89,7 @@ class SimulatedDevice final : public Device {
   DeviceDynamics device_;
   ArmImpedance arm_;
   HandPath path_;
+  std::uint32_t body_;
   double step_;
   std::uint64_t delay_steps_;
   LatestValue<Wrench> commanded_;

@@ -1,5 +1,7 @@
 #include <cotouch/touch/stability.h>
 
+#include <cotouch/base/error.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -17,9 +19,9 @@ constexpr double k_sum_rounding = 1e-12;  // joules, of the energy sums themselv
 constexpr double k_twins[] = {1, 0.95, 1.05};
 
 // What the handle did, sample by sample.
-class Motion {
+class HandleMotion {
  public:
-  explicit Motion(double period) : period_(period) {}
+  explicit HandleMotion(double period) : period_(period) {}
 
   void add(const Vec6& velocity) { samples_.push_back({velocity.linear, velocity.angular * k_lever}); }
 
@@ -132,48 +134,52 @@ Itinerary with_rests(const StabilityTrial& trial) {
   return plan;
 }
 
-Motion run(ContactEngine& engine, const StabilityTrial& trial, const Itinerary& plan, StabilityOutcome& outcome) {
-  SimulatedDevice device(trial.device, trial.arm, HandPath(plan.keys, trial.speed));
-  engine.reset();
-  HeldObject object(engine, trial.object, trial.keys.front(), trial.other);
+HandleMotion run(const StabilityTrial& trial, const Itinerary& plan, StabilityOutcome& outcome) {
+  const auto body = trial.model->index_of(trial.body);
+  if (!body) throw Error("The hand has nothing to hold: there is no such body.");
+  SimulatedDevice device(trial.device, trial.arm, HandPath(plan.keys, trial.speed), trial.body);
+  LocalWorld world(trial.model, {Detail::Rule::by_work, trial.budget, {}});
   TouchLoopSettings settings;
   settings.limits = trial.limits;
   settings.queued_samples = 0;
-  TouchLoop loop(device, object, settings);
+  TouchLoop loop({&device}, world, settings);
 
-  Motion motion(trial.device.period);
+  HandleMotion motion(trial.device.period);
   EnergyAccount account(trial.contact_stiffness);
+  const CouplingSettings& coupling = trial.model->settings().coupling;
   while (loop.run_cycles(1) == 1) {
     const TouchFrame& frame = loop.frame();
     motion.add(device.velocity());
-    account.add(device.energy(), coupling_energy(trial.object.coupling, device.pose(), object.pose()), frame.contact,
-                outcome);
-    outcome.largest_force = std::max(outcome.largest_force, norm(frame.sample.felt.force));
+    const Pose grip = world.state().bodies()[*body].pose * world.state().hands()[0].grip;
+    account.add(device.energy(), coupling_energy(coupling, device.pose(), grip), frame.contact, outcome);
+    outcome.largest_force = std::max(outcome.largest_force, norm(frame.sample.hands[0].felt.force));
     outcome.deepest = std::max(outcome.deepest, static_cast<double>(frame.contact.deepest));
     if (frame.contact.in_contact > 0) ++outcome.touching;
   }
   return motion;
 }
 
-Motion run_calm_twin(ContactEngine& engine, StabilityTrial trial, const Itinerary& plan, double stiffness_share) {
-  CouplingSettings& coupling = trial.object.coupling;
-  coupling.linear_stiffness *= stiffness_share;
-  coupling.angular_stiffness *= stiffness_share;
+HandleMotion run_calm_twin(StabilityTrial trial, const Itinerary& plan, double stiffness_share) {
+  WorldSettings settings = trial.model->settings();
+  settings.coupling.linear_stiffness *= stiffness_share;
+  settings.coupling.angular_stiffness *= stiffness_share;
+  if (stiffness_share != 1) trial.model = trial.model->with(settings);
   const double late = trial.device.period / 2 + trial.device.delay;
-  trial.device.damping += coupling.linear_stiffness * late;
-  trial.device.angular_damping += coupling.angular_stiffness * late;
+  trial.device.damping += settings.coupling.linear_stiffness * late;
+  trial.device.angular_damping += settings.coupling.angular_stiffness * late;
   StabilityOutcome ignored;
-  return run(engine, trial, plan, ignored);
+  return run(trial, plan, ignored);
 }
 
 // Half an encoder step on every axis, in the coupling.
 double rounding_energy(const StabilityTrial& trial) {
+  const CouplingSettings& coupling = trial.model->settings().coupling;
   const double step = trial.device.resolution / 2, turn = trial.device.angular_resolution / 2;
-  return 1.5 *
-         (trial.object.coupling.linear_stiffness * step * step + trial.object.coupling.angular_stiffness * turn * turn);
+  return 1.5 * (coupling.linear_stiffness * step * step + coupling.angular_stiffness * turn * turn);
 }
 
-void judge_rests(const Motion& motion, const Itinerary& plan, const StabilityTrial& trial, StabilityOutcome& outcome) {
+void judge_rests(const HandleMotion& motion, const Itinerary& plan, const StabilityTrial& trial,
+                 StabilityOutcome& outcome) {
   for (const auto& [begin, end] : plan.rests) {
     const double last = motion.rms(end - k_judged, end);
     const double before = motion.rms(end - 2 * k_judged, end - k_judged);
@@ -188,7 +194,7 @@ struct Shaking {
   double speed = 0, allowed = 0;
 };
 
-Shaking worst_shaking(const Motion& motion, const Motion& twin, const Itinerary& plan, double calm_speed) {
+Shaking worst_shaking(const HandleMotion& motion, const HandleMotion& twin, const Itinerary& plan, double calm_speed) {
   Shaking worst;
   for (std::size_t i = 1; i < plan.rests.size(); ++i) {
     const double left = plan.rests[i - 1].second, arrived = plan.rests[i].first;
@@ -205,16 +211,15 @@ Shaking worst_shaking(const Motion& motion, const Motion& twin, const Itinerary&
 
 }  // namespace
 
-StabilityOutcome try_stability(ContactEngine& engine, const StabilityTrial& trial) {
+StabilityOutcome try_stability(const StabilityTrial& trial) {
   const Itinerary plan = with_rests(trial);
   StabilityOutcome outcome;
-  const Motion motion = run(engine, trial, plan, outcome);
+  const HandleMotion motion = run(trial, plan, outcome);
   outcome.rounding_energy = rounding_energy(trial) + k_sum_rounding;
   judge_rests(motion, plan, trial, outcome);
   bool sliding_calm = false;
   for (const double stiffness_share : k_twins) {
-    const Shaking shaking =
-        worst_shaking(motion, run_calm_twin(engine, trial, plan, stiffness_share), plan, trial.calm_speed);
+    const Shaking shaking = worst_shaking(motion, run_calm_twin(trial, plan, stiffness_share), plan, trial.calm_speed);
     if (outcome.allowed_speed == 0 || shaking.speed * outcome.allowed_speed < outcome.slide_speed * shaking.allowed) {
       outcome.slide_speed = shaking.speed;
       outcome.allowed_speed = shaking.allowed;

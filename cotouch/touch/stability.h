@@ -1,6 +1,6 @@
 // Does touch stay calm? One simulated hand, one scene, one setting: run it and judge it.
 //
-// The hand follows key poses with the simulated device in the closed loop, through the real held object and the real
+// The hand follows key poses with the simulated device in the closed loop, through the real world and the real
 // limits, and rests at every key: the stretches slide, the rests press. A trial is stable when all of these hold:
 //
 //  - at rest: the handle's root-mean-square speed in the last 0.2 s of every rest is below `calm_speed`,
@@ -45,12 +45,13 @@
 namespace cotouch {
 
 struct StabilityTrial {
-  std::vector<Pose> keys;  // of the moving body; starts without contact
+  std::shared_ptr<const WorldModel> model;
+  std::uint32_t body = 0;  // id of the one in the hand
+  WorkBudget budget;       // nodes for each pair
+  std::vector<Pose> keys;  // of that body; starts without contact
   double speed = 0.05;     // metres per second
-  Pose other;              // of the body that stays
   DeviceDynamics device;
   ArmImpedance arm;
-  HeldObjectSettings object;
   LimitSettings limits;
   double contact_stiffness = 0;  // N/m, the most the contact as a whole can have; 0: unknown, as if it were infinite
   int rest_pauses = 8;           // of 0.2 s each at every key: what a snap set in motion must have time to die out
@@ -74,7 +75,7 @@ struct StabilityOutcome {
   std::uint64_t touching = 0;     // cycles with contact
 };
 
-// Forgets what the engine remembers, then runs the trial. Deterministic. Throws Error on impossible settings.
-StabilityOutcome try_stability(ContactEngine& engine, const StabilityTrial& trial);
+// Deterministic. Throws Error on impossible settings.
+StabilityOutcome try_stability(const StabilityTrial& trial);
 
 }  // namespace cotouch

@@ -1,5 +1,5 @@
 // `cotouch play` and `cotouch replay` as users meet them, with a small scene of two balls instead of a built-in one.
-#include <cotouch/base/hash.h>
+#include <cotouch/session/running_world.h>
 #include <cotouch/touch/scripted_device.h>
 
 #include <regex>
@@ -22,16 +22,16 @@ class PlayCommandLine : public Command {
 
   // One ball pushed a few millimetres into the other, as the record button keeps it.
   Recording pressed() const {
-    const LoadedScene scene = two_balls();
+    const Scene scene = two_balls();
     FeelSettings feel;
     feel.warm_nodes = 5000;
-    const auto contacts = make_contacts(scene, feel);
-    const Pose start = scene.moving_part()->pose;
-    HeldObject object(*contacts, object_settings(scene, feel), start);
-    ScriptedDevice device(HandPath({start, {{0.001, 0, 0.034}, {}}}, 0.08));
-    TouchLoop loop(device, object, {.limits = limit_settings(feel)});
-    const RecordedScene recorded{"balls", feel, hex(scene.content_hash())};
-    Recording recording = begin_recording(object, limit_settings(feel), format_recorded_scene(recorded));
+    LocalWorld world(felt_model(scene, feel), {Detail::Rule::by_work, WorkBudget::of(feel.warm_nodes), {}});
+    const Pose start = scene.bodies[1].pose;
+    ScriptedDevice device(HandPath({start, {{0.001, 0, 0.034}, {}}}, 0.08), 2);
+    TouchLoop loop({&device}, world, {.limits = limit_settings(feel)});
+    const WorldMark mark{{}, world.state()};
+    Recording recording =
+        begin_recording(world.model(), mark, limit_settings(feel), 1, format_recorded_scene({"balls", feel}));
     while (loop.run_cycles(1000) > 0) collect_samples(loop, recording);
     collect_samples(loop, recording);
     return recording;
@@ -76,12 +76,12 @@ TEST_F(PlayCommandLine, CtrlCEndsItInOrderWhileAHandIsPressing) {
       static const std::regex k_address(R"(http://127\.0\.0\.1:(\d+)/\?token=(\S+))");
       if (!std::regex_search(now.out, found, k_address)) return false;
       page = std::make_unique<Page>(static_cast<std::uint16_t>(std::stoi(found[1])), found[2]);
-      page->send({{"type", "take_hand"}, {"hand", 0}});
+      page->send(k_grasp);
       page->read_text("hand");
       std::uint32_t sequence = 0;
       page->read_state([&](const std::string& frame) {
         page->send_binary(hand_input(++sequence, 1, {0.001, 0, 0.03}));
-        force = static_cast<double>(number_at<float>(frame, 64 + 64 + 8));
+        force = hand_of(frame).force.z;
         return force > 1;
       });
       return true;
@@ -168,7 +168,7 @@ TEST_F(PlayCommandLine, ReplayFeelsTheSameForcesAndWritesThem) {
   EXPECT_EQ(json["scene"], "balls");
   EXPECT_EQ(json["samples"], recording.samples.size());
   EXPECT_EQ(json["identical"], true);
-  EXPECT_EQ(json["same_bodies"], true);
+  EXPECT_EQ(json["bodies"], 2);
   EXPECT_EQ(json["largest_difference_n"], 0.0);
   EXPECT_GT(json["peak_force_n"], 1.0);
 }
@@ -177,7 +177,7 @@ TEST_F(PlayCommandLine, AForgedForceIsFoundAndIsAnError) {
   save_balls();
   Recording recording = pressed();
   const std::size_t at = recording.samples.size() / 2;
-  recording.samples[at].felt.force.x += 0.25;
+  recording.samples[at].hands[0].felt.force.x += 0.25;
   write_recording(recording, folder_ / "forged.cotrec");
   const Outcome outcome = run({"replay", "forged.cotrec", "--json"});
   EXPECT_EQ(outcome.code, 2);

@@ -1,9 +1,9 @@
-// Level-of-detail control: bounded work, whole levels, hysteresis.
-#include "contact/support.h"
+// Level-of-detail control: bounded work, whole levels, hysteresis, and what may depend on the cache.
+#include "contact/pairs.h"
 
 #include <cotouch/base/error.h>
 
-#include <gtest/gtest.h>
+#include <array>
 
 namespace cotouch {
 namespace {
@@ -16,98 +16,168 @@ struct Scene {
 };
 
 // The ball's lowest point `depth` below the box's upper face.
-Pose pressed(double depth) {
-  return {{0.001, 0.002, 0.02 + 0.03 - depth}, {}};
+BodyState pressed(double depth) {
+  return {{{0.001, 0.002, 0.02 + 0.03 - depth}, {}}};
 }
 
-std::uint32_t nodes_at(const Scene& scene, const Pose& pose) {
-  NestedContact engine(scene.shell, scene.field, {.coherence = false});
-  ContactResult result;
-  engine.evaluate(pose, {}, Moving::shell, result);
-  return result.stats.visited;
+std::uint32_t nodes_at(const Scene& scene, const BodyState& state) {
+  return Evaluator(scene.shell, scene.field).at(state, {}).stats.visited;
 }
+
+// A walk that stays about the box, with jumps.
+struct Walk {
+  Random random;
+  BodyState state = pressed(0.002);
+  int cycle = 0;
+  const BodyState& next() {
+    state.pose = ++cycle % 50 == 0 ? random_pose(random, 0.06)
+                                   : moved(state.pose, {random.direction() * 0.001, random.direction() * 0.02});
+    return state;
+  }
+};
 
 TEST(LevelOfDetail, VisitsNeverMoreThanTheBudgetAndAlwaysWholeLevels) {
   const Scene scene;
   const std::uint32_t roots = scene.shell.points_to_level(0);
-  Random random(21);
-  for (const bool coherence : {false, true}) {
-    NestedContact engine(scene.shell, scene.field, {.coherence = coherence});
-    NestedContact oracle(scene.shell, scene.field, {});
+  for (const Detail::Rule rule : {Detail::Rule::by_state, Detail::Rule::by_work}) {
+    Evaluator engine(scene.shell, scene.field), oracle(scene.shell, scene.field);
+    CoherenceCache cache;
     std::array<int, 5> seen{};
-    Pose pose = pressed(0.002);
+    Walk walk{Random(21)};
+    Random random(22);
+    std::uint32_t level = 0;
+    WorkBudget budget;
     for (int cycle = 0; cycle < 600; ++cycle) {
-      const auto warm = static_cast<std::uint32_t>(random.below(1500));
-      if (cycle % 5 == 0) engine.set_budget(WorkBudget::of(warm));
-      const std::uint32_t limit = engine.budget().warm;
-      pose = cycle % 50 == 0 ? random_pose(random, 0.06)
-                             : moved(pose, {random.direction() * 0.001, random.direction() * 0.02});
-      ContactResult result, every;
-      engine.evaluate(pose, {}, Moving::shell, result);
-      EXPECT_LE(result.stats.visited, std::max(limit, roots));
-      EXPECT_TRUE(result.stats.level == 0 || result.stats.visited * 4 + result.stats.skipped <= limit * 4);
+      if (cycle % 5 == 0) budget = WorkBudget::of(static_cast<std::uint32_t>(random.below(1500)));
+      const BodyState& state = walk.next();
+      engine.at(state, {}, {rule, level, budget}, &cache);
+      const ContactStats& stats = engine.contact.stats;
+      EXPECT_LE(stats.visited, std::max(budget.warm, roots));
+      EXPECT_TRUE(stats.level == 0 || stats.visited * 4 + stats.skipped <= budget.warm * 4);
       // Whatever level was reached, it was rendered as a whole.
-      oracle.evaluate_exhaustively(pose, {}, Moving::shell, result.stats.level, every);
-      EXPECT_EQ(result.wrench, every.wrench);
-      EXPECT_EQ(result.stats.in_contact, every.stats.in_contact);
-      ++seen[result.stats.level];
+      EXPECT_TRUE(same_bits(engine.contact, oracle.everywhere(state, {}, stats.level)));
+      level = stats.level;
+      ++seen[level];
     }
     for (const int times : seen) EXPECT_GT(times, 0);
   }
 }
 
+TEST(LevelOfDetail, ByStateDoesNotDependOnAnyCache) {
+  const Scene scene;
+  Evaluator engine(scene.shell, scene.field);
+  CoherenceCache warm, fresh;
+  Walk walk{Random(23)};
+  std::uint32_t level = 0;
+  for (int cycle = 0; cycle < 300; ++cycle) {
+    const BodyState& state = walk.next();
+    const Detail detail = Detail::by_state(WorkBudget::of(200 + 10 * static_cast<std::uint32_t>(cycle % 40)), level);
+    engine.at(state, {}, Detail::everything(), &warm);  // knows all there is to know
+    fresh.clear();
+    const PairContact with = engine.at(state, {}, detail, &warm), cold = engine.at(state, {}, detail, &fresh);
+    const PairContact without = engine.at(state, {}, detail);
+    for (const PairContact& one : {with, cold}) {
+      ASSERT_TRUE(same_bits(one, without)) << cycle;
+      ASSERT_EQ(one.stats, without.stats) << cycle;
+    }
+    level = without.stats.level;
+  }
+}
+
+TEST(LevelOfDetail, ByWorkPutsWhatCoherenceSavesIntoDeeperLevels) {
+  const Scene scene;
+  const BodyState still = pressed(0.004);
+  const std::uint32_t all = nodes_at(scene, still);
+  Evaluator engine(scene.shell, scene.field);
+  CoherenceCache cache;
+  const WorkBudget tight{all - 10, all - 10};
+  std::uint32_t level = 0;
+  const std::uint32_t alone = engine.at(still, {}, Detail::by_work(tight, level)).stats.level;
+  ASSERT_LT(alone, 4U);
+  engine.at(still, {}, Detail::everything(), &cache);
+  level = 4;
+  EXPECT_EQ(engine.at(still, {}, Detail::by_work(tight, level), &cache).stats.level, 4U);
+}
+
 TEST(LevelOfDetail, DoesNotPopWhenTheLoadSwingsBetweenColdAndWarm) {
   const Scene scene;
-  const Pose light = pressed(0.001), heavy = pressed(0.006);
+  const BodyState light = pressed(0.001), heavy = pressed(0.006);
   const std::uint32_t few = nodes_at(scene, light), many = nodes_at(scene, heavy);
   ASSERT_LT(few + 10, many);
   const std::uint32_t between = (few + many) / 2;
+  Evaluator engine(scene.shell, scene.field);
 
-  const auto changes = [&](const WorkBudget& budget, const Pose& first) {
-    NestedContact engine(scene.shell, scene.field, {.coherence = false}, budget);
-    ContactResult result;
-    engine.evaluate(first, {}, Moving::shell, result);
-    int count = 0;
-    std::uint32_t level = result.stats.level;
-    for (int cycle = 0; cycle < 20; ++cycle) {
-      engine.evaluate(cycle % 2 ? light : heavy, {}, Moving::shell, result);
-      count += result.stats.level != level;
-      level = result.stats.level;
-    }
-    EXPECT_EQ(level, 4U);
-    return count;
-  };
-  // With the thresholds apart the level stays once reached; started from the heavy side it changes once, to deeper.
-  EXPECT_EQ(changes({.warm = many + 1, .cold = between}, light), 0);
-  EXPECT_EQ(changes({.warm = many + 1, .cold = between}, heavy), 1);
-  // With one threshold for both it pops every cycle, which is what the second one is for.
-  EXPECT_EQ(changes({.warm = between, .cold = between}, light), 20);
+  for (const Detail::Rule rule : {Detail::Rule::by_state, Detail::Rule::by_work}) {
+    const auto changes = [&](const WorkBudget& budget, const BodyState& first) {
+      std::uint32_t level = engine.at(first, {}, {rule, 0, budget}).stats.level;
+      int count = 0;
+      for (int cycle = 0; cycle < 20; ++cycle) {
+        const std::uint32_t now = engine.at(cycle % 2 ? light : heavy, {}, {rule, level, budget}).stats.level;
+        count += now != level;
+        level = now;
+      }
+      EXPECT_EQ(level, 4U);
+      return count;
+    };
+    // With the thresholds apart the level stays once reached; started from the heavy side it changes once, to deeper.
+    EXPECT_EQ(changes({.warm = many + 1, .cold = between}, light), 0);
+    EXPECT_EQ(changes({.warm = many + 1, .cold = between}, heavy), 1);
+    // With one threshold for both it pops every cycle, which is what the second one is for.
+    EXPECT_EQ(changes({.warm = between, .cold = between}, light), 20);
+  }
 }
 
-TEST(LevelOfDetail, ResetStartsColdAgain) {
+TEST(LevelOfDetail, ALevelRefusedIsTriedAgainOnceThePairHasMoved) {
   const Scene scene;
-  const Pose light = pressed(0.001), heavy = pressed(0.006);
+  const BodyState light = pressed(0.001), heavy = pressed(0.006);
   const std::uint32_t few = nodes_at(scene, light), many = nodes_at(scene, heavy);
-  NestedContact engine(scene.shell, scene.field, {.coherence = false}, {.warm = many + 1, .cold = (few + many) / 2});
-  ContactResult result;
-  engine.evaluate(light, {}, Moving::shell, result);
-  engine.evaluate(heavy, {}, Moving::shell, result);
-  EXPECT_EQ(result.stats.level, 4U);
-  engine.reset();
-  engine.evaluate(heavy, {}, Moving::shell, result);
-  EXPECT_LT(result.stats.level, 4U);
+  const WorkBudget budget{.warm = (few + many) / 2, .cold = (few + many) / 2};
+  Evaluator engine(scene.shell, scene.field);
+  CoherenceCache cache;
+  std::uint32_t level = 0;
+  for (int cycle = 0; cycle < 4; ++cycle)
+    level = engine.at(heavy, {}, Detail::by_work(budget, level), &cache).stats.level;
+  EXPECT_EQ(level, 3U);
+  // Refused, its copies are not even counted any more.
+  const ContactStats refused = engine.at(heavy, {}, Detail::by_work(budget, level), &cache).stats;
+  EXPECT_LT(refused.visited + refused.skipped, engine.at(heavy, {}, Detail::by_work(budget, level)).stats.visited);
+  for (int cycle = 0; cycle < 3; ++cycle)
+    level = engine.at(light, {}, Detail::by_work(budget, level), &cache).stats.level;
+  EXPECT_EQ(level, 4U);
+}
+
+// Degraded, most of what was visited is on the deepest level that is rendered; there coherence must help as well.
+TEST(LevelOfDetail, ADegradedLevelProfitsFromCoherence) {
+  const Scene scene;
+  Evaluator with(scene.shell, scene.field), without(scene.shell, scene.field);
+  CoherenceCache cache;
+  Random random(24);
+  const WorkBudget budget = WorkBudget::of(nodes_at(scene, pressed(0.004)) / 2);
+  std::uint32_t level = 0, degraded = 0;
+  std::uint64_t visited = 0, visited_without = 0;
+  for (int cycle = 0; cycle < 600; ++cycle) {
+    const double t = cycle * 1e-3;
+    BodyState state = pressed(0.004);
+    state.pose = moved(state.pose, {{0.01 * t, 0.004 * t, 0}, {0.05 * t, 0, 0.1 * t}});
+    level = with.at(state, {}, Detail::by_work(budget, level), &cache).stats.level;
+    degraded += level < 4;
+    visited += with.contact.stats.visited;
+    visited_without += without.at(state, {}, Detail::by_work(budget, level)).stats.visited;
+  }
+  EXPECT_EQ(degraded, 600U);
+  EXPECT_LT(static_cast<double>(visited), 0.64 * static_cast<double>(visited_without));  // the paper saves 36 %
 }
 
 TEST(LevelOfDetail, TheTopLevelIsRenderedEvenWithoutABudget) {
   const Scene scene;
-  NestedContact engine(scene.shell, scene.field, {}, {.warm = 0, .cold = 0});
-  ContactResult result, every;
-  engine.evaluate(pressed(0.02), {}, Moving::shell, result);
-  engine.evaluate_exhaustively(pressed(0.02), {}, Moving::shell, 0, every);
-  EXPECT_EQ(result.stats.level, 0U);
-  EXPECT_EQ(result.stats.visited, scene.shell.points_to_level(0));
-  EXPECT_GT(result.stats.in_contact, 0U);
-  EXPECT_EQ(result.wrench, every.wrench);
+  for (const Detail::Rule rule : {Detail::Rule::by_state, Detail::Rule::by_work}) {
+    Evaluator engine(scene.shell, scene.field), every(scene.shell, scene.field);
+    engine.at(pressed(0.02), {}, {rule, 4, {.warm = 0, .cold = 0}});
+    EXPECT_EQ(engine.contact.stats.level, 0U);
+    EXPECT_EQ(engine.contact.stats.visited, scene.shell.points_to_level(0));
+    EXPECT_GT(engine.contact.stats.in_contact, 0U);
+    EXPECT_TRUE(same_bits(engine.contact, every.everywhere(pressed(0.02), {}, 0)));
+  }
 }
 
 TEST(LevelOfDetail, CalibrationGivesABudgetWithRoomBelowIt) {

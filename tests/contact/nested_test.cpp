@@ -1,103 +1,52 @@
 // The tree against visiting every point, and temporal coherence against none.
-#include "contact/support.h"
+#include "contact/pairs.h"
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/realtime.h>
-#include <cotouch/shell/build.h>
-
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
-#include <string>
 
 namespace cotouch {
 namespace {
 
 using namespace contact_test;
 
-void expect_same_bits(const ContactResult& a, const ContactResult& b) {
-  EXPECT_EQ(a.wrench, b.wrench);
-  for (std::size_t row = 0; row < 6; ++row)
-    for (std::size_t col = 0; col < 6; ++col) EXPECT_EQ(a.gradient(row, col), b.gradient(row, col));
-  EXPECT_EQ(a.stats.in_contact, b.stats.in_contact);
-  EXPECT_EQ(a.stats.deepest, b.stats.deepest);
-  EXPECT_EQ(a.stats.level, b.stats.level);
-}
-
-void expect_same_contacts(std::span<const ContactPoint> a, std::span<const ContactPoint> b) {
-  const auto same = [](const ContactPoint& p, const ContactPoint& q) {
-    return p.point == q.point && p.distance == q.distance;
-  };
-  EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end(), same));
-}
-
-struct Pair {
-  const char* name;
-  Shell shell;
-  Field field;
-};
-
-// Convex against convex, a hole to sit in, an offset copy of the same shape, a shell with its origin far from its
-// points, a shell as the product makes it, and one level only.
-const std::vector<Pair>& pairs() {
-  static const std::vector<Pair> all = [] {
-    std::vector<Pair> made;
-    made.push_back({"ball on box", ball_shell(0.03, 1500, 4), box_field({0.05, 0.04, 0.02}, 40)});
-    made.push_back({"ball in torus", ball_shell(0.025, 1000, 3), torus_field(0.03, 0.01, 48)});
-    made.push_back({"ball in ball", ball_shell(0.03, 1200, 4), ball_field(0.0301, 32)});
-    made.push_back({"plate on box", patch_shell(0.05, 32, 4), box_field({0.03, 0.03, 0.03}, 24)});
-    std::vector<OrientedPoint> away;
-    const Shell ball = ball_shell(0.02, 600, 1);
-    for (const Vec3f& p : ball.data().positions)
-      away.push_back({Vec3d(p) + Vec3d{0.05, 0.01, 0}, normalized(-Vec3d(p))});
-    made.push_back({"eccentric ball on box", link_naively(away, 3), box_field({0.04, 0.04, 0.04}, 64)});
-    NoProgress progress;
-    const Field torus = torus_field(0.03, 0.01, 48);
-    made.push_back({"torus in torus", build_shell(torus, {.points = 2000}, progress), torus});
-    made.push_back({"one level", ball_shell(0.02, 100, 1), ball_field(0.02, 16)});
-    return made;
-  }();
-  return all;
-}
-
 TEST(NestedContact, TreeEqualsVisitingEveryPointBitForBitAtEveryLevel) {
   Random random(11);
   for (const Pair& pair : pairs()) {
     SCOPED_TRACE(pair.name);
+    Evaluator tree(pair.shell, pair.field), every(pair.shell, pair.field);
     std::size_t touching = 0, culled = 0;
-    for (std::uint32_t level = 0; level < pair.shell.levels(); ++level) {
-      NestedContact engine(pair.shell, pair.field, {.coherence = false}, WorkBudget::unlimited(), level);
+    for (std::uint32_t level = 0; level < pair.shell.levels(); ++level)
       for (int i = 0; i < 60; ++i) {
         // From deep inside through shallow to outside the field's box and far beyond it.
-        const Pose field = random_pose(random, 1);
-        const Pose shell = field * random_pose(random, i % 10 == 9 ? 10.0 : 0.09);
-        const Moving moving = i % 2 ? Moving::shell : Moving::field;
-        ContactResult tree, every;
-        engine.evaluate(shell, field, moving, tree);
-        const std::vector<ContactPoint> contacts(engine.contacts().begin(), engine.contacts().end());
-        engine.evaluate_exhaustively(shell, field, moving, level, every);
-        expect_same_bits(tree, every);
-        expect_same_contacts(contacts, engine.contacts());
-        touching += tree.stats.in_contact > 0;
-        culled += tree.stats.visited < every.stats.visited / 2;
+        const BodyState field{random_pose(random, 1), i % 3 == 0 ? 0.0005 * i / 60 : 0};
+        const BodyState shell{field.pose * random_pose(random, i % 10 == 9 ? 10.0 : 0.09)};
+        tree.at(shell, field, Detail::at(level));
+        every.everywhere(shell, field, level);
+        EXPECT_TRUE(same_bits(tree.contact, every.contact));
+        EXPECT_TRUE(same_points(tree.scratch.touching(), every.scratch.touching()));
+        EXPECT_EQ(tree.contact.stats.level, level);
+        touching += tree.contact.stats.in_contact > 0;
+        culled += tree.contact.stats.visited < every.contact.stats.visited / 2;
       }
-    }
     EXPECT_GT(touching, 10U);
     EXPECT_TRUE(culled > 10 || pair.shell.levels() == 1);
   }
 }
 
-TEST(NestedContact, CoherenceChangesNothingAlongRandomMotionsAndJumps) {
+// Four caches that could not differ more, and none: at a given level they all give the same bits.
+TEST(NestedContact, ACacheChangesNoBitBeItWarmTinyFreshClearedOrAbsent) {
   Random random(12);
   for (const Pair& pair : pairs()) {
     SCOPED_TRACE(pair.name);
-    NestedContact with(pair.shell, pair.field, {.coherence = true});
-    NestedContact without(pair.shell, pair.field, {.coherence = false});
+    Evaluator with(pair.shell, pair.field), without(pair.shell, pair.field);
+    CoherenceCache warm, tiny(5), cleared;
     std::uint64_t skipped = 0, visited = 0, visited_without = 0, touching = 0;
     Pose field = random_pose(random, 0.1);
     Pose relative = random_pose(random, 0.06);
-    for (int cycle = 0; cycle < 1500; ++cycle) {
+    double clearance = 0;
+    for (int cycle = 0; cycle < 1200; ++cycle) {
       // Steps from nothing at all to several cells, drawn towards the field so that contact stays frequent.
       const double step = cycle % 7 == 0 ? 0 : random.uniform() * random.uniform() * 0.002;
       Vec6 motion{random.direction() * step, random.direction() * (step * 20)};
@@ -105,18 +54,22 @@ TEST(NestedContact, CoherenceChangesNothingAlongRandomMotionsAndJumps) {
       relative = moved(relative, motion);
       if (cycle % 100 == 99) relative = random_pose(random, cycle % 200 == 199 ? 0.5 : 0.06);
       if (cycle % 3 == 0) field = moved(field, {random.direction() * 0.001, random.direction() * 0.05});
-      if (cycle == 700) with.reset();
-      ContactResult a, b;
-      const Pose shell = field * relative;
-      with.evaluate(shell, field, Moving::shell, a);
-      without.evaluate(shell, field, Moving::shell, b);
-      expect_same_bits(a, b);
-      expect_same_contacts(with.contacts(), without.contacts());
-      ASSERT_FALSE(HasFailure()) << "cycle " << cycle;
-      skipped += a.stats.skipped;
-      visited += a.stats.visited;
-      visited_without += b.stats.visited;
-      touching += a.stats.in_contact > 0;
+      if (cycle % 150 == 0) clearance = random.below(2) ? 0 : random.uniform(0, 0.002);
+      const auto level = static_cast<std::uint32_t>(random.below(20));  // mostly the deepest
+      if (random.below(40) == 0) cleared.clear();
+      const BodyState shell{field * relative}, other{field, clearance};
+      without.at(shell, other, Detail::at(level));
+      CoherenceCache fresh(64);
+      for (CoherenceCache* cache : {&warm, &tiny, &cleared, &fresh}) {
+        with.at(shell, other, Detail::at(level), cache);
+        ASSERT_TRUE(same_bits(with.contact, without.contact)) << "cycle " << cycle;
+        ASSERT_TRUE(same_points(with.scratch.touching(), without.scratch.touching()));
+        if (cache != &warm) continue;
+        skipped += with.contact.stats.skipped;
+        visited += with.contact.stats.visited;
+      }
+      visited_without += without.contact.stats.visited;
+      touching += without.contact.stats.in_contact > 0;
     }
     EXPECT_GT(skipped, 1000U);
     EXPECT_LT(visited, visited_without);
@@ -124,84 +77,97 @@ TEST(NestedContact, CoherenceChangesNothingAlongRandomMotionsAndJumps) {
   }
 }
 
-TEST(NestedContact, CoherenceSurvivesTheEndOfItsClock) {
+TEST(NestedContact, CoherenceSurvivesWaysLongerThanItsSlackCanShow) {
   const Pair& pair = pairs()[0];
-  NestedContact with(pair.shell, pair.field, {.coherence = true});
-  NestedContact without(pair.shell, pair.field, {.coherence = false});
-  // Ten million cells away and back: each way is longer than the clock can show, at any of its 256 ticks a cell.
+  Evaluator with(pair.shell, pair.field), without(pair.shell, pair.field);
+  CoherenceCache cache;
   const double far = 1e7 * static_cast<double>(pair.field.spacing());
   std::uint64_t skipped = 0;
   for (int cycle = 0; cycle < 60; ++cycle) {
     const double x = cycle % 10 == 9 ? far : 1e-4 * cycle;
-    ContactResult a, b;
-    with.evaluate({{x, 0, 0.045}, {}}, {}, Moving::shell, a);
-    without.evaluate({{x, 0, 0.045}, {}}, {}, Moving::shell, b);
-    expect_same_bits(a, b);
-    expect_same_contacts(with.contacts(), without.contacts());
-    EXPECT_EQ(a.stats.in_contact > 0, x < far);
-    skipped += a.stats.skipped;
+    const BodyState shell{{{x, 0, 0.045}, {}}};
+    with.at(shell, {}, {}, &cache);
+    without.at(shell, BodyState{});
+    EXPECT_TRUE(same_bits(with.contact, without.contact));
+    EXPECT_EQ(with.contact.stats.in_contact > 0, x < far);
+    skipped += with.contact.stats.skipped;
   }
   EXPECT_GT(skipped, 1000U);
 }
 
 TEST(NestedContact, AnUnmovedPairIsNotLookedUpTwiceWhereItIsFree) {
   const Pair& pair = pairs()[0];
-  NestedContact engine(pair.shell, pair.field, {});
-  ContactResult first, second;
-  engine.evaluate({{0, 0, 0.2}, {}}, {}, Moving::shell, first);
-  engine.evaluate({{0, 0, 0.2}, {}}, {}, Moving::shell, second);
-  EXPECT_GT(first.stats.visited, 0U);
-  EXPECT_EQ(second.stats.visited, 0U);
-  EXPECT_EQ(second.stats.skipped, first.stats.visited);
-  engine.reset();
-  engine.evaluate({{0, 0, 0.2}, {}}, {}, Moving::shell, second);
-  EXPECT_EQ(second.stats.visited, first.stats.visited);
+  Evaluator engine(pair.shell, pair.field);
+  CoherenceCache cache;
+  const BodyState shell{{{0, 0, 0.2}, {}}};
+  const ContactStats first = engine.at(shell, {}, {}, &cache).stats;
+  const ContactStats second = engine.at(shell, {}, {}, &cache).stats;
+  EXPECT_GT(first.visited, 0U);
+  EXPECT_EQ(second.visited, 0U);
+  EXPECT_EQ(second.skipped, first.visited);
+  cache.clear();
+  EXPECT_EQ(engine.at(shell, {}, {}, &cache).stats.visited, first.visited);
+}
+
+// A hand that trembles in one place: what the cache knows is not used up.
+TEST(NestedContact, TremblingInOnePlaceKeepsSavingWork) {
+  const Pair& pair = pairs()[0];
+  Evaluator with(pair.shell, pair.field), without(pair.shell, pair.field);
+  CoherenceCache cache;
+  Random random(13);
+  std::uint64_t visited = 0, visited_without = 0;
+  for (int cycle = 0; cycle < 3000; ++cycle) {
+    const BodyState shell{moved({{0, 0, 0.048}, {}}, {random.direction() * 1e-4, random.direction() * 1e-3})};
+    if (cycle >= 2000) {
+      visited += with.at(shell, {}, {}, &cache).stats.visited;
+      visited_without += without.at(shell, BodyState{}).stats.visited;
+    } else {
+      with.at(shell, {}, {}, &cache);
+    }
+  }
+  EXPECT_LT(visited, visited_without / 2);
 }
 
 TEST(NestedContact, CountsEveryPointOnceAndInOrder) {
   const Pair& pair = pairs()[0];
-  NestedContact engine(pair.shell, pair.field, {.coherence = false});
-  ContactResult result;
-  engine.evaluate({{0.01, 0, 0.02}, {}}, {}, Moving::shell, result);
-  const auto contacts = engine.contacts();
+  Evaluator engine(pair.shell, pair.field);
+  engine.at(Pose{{0.01, 0, 0.02}, {}});
+  const auto contacts = engine.scratch.touching();
   ASSERT_GT(contacts.size(), 100U);
+  EXPECT_EQ(contacts.size(), engine.contact.stats.in_contact);
   // Copies of points of the upper levels are among the visited nodes, yet no point appears twice.
   EXPECT_TRUE(std::is_sorted(contacts.begin(), contacts.end(),
                              [](const ContactPoint& a, const ContactPoint& b) { return a.point <= b.point; }));
-  std::vector<std::uint32_t> visited(engine.visited_points().begin(), engine.visited_points().end());
-  EXPECT_LT(visited.size(), result.stats.visited);
-  std::sort(visited.begin(), visited.end());
-  EXPECT_EQ(std::adjacent_find(visited.begin(), visited.end()), visited.end());
+  std::vector<std::uint32_t> looked_up(engine.scratch.looked_up().begin(), engine.scratch.looked_up().end());
+  EXPECT_LT(looked_up.size(), engine.contact.stats.visited);
+  std::sort(looked_up.begin(), looked_up.end());
+  EXPECT_EQ(std::adjacent_find(looked_up.begin(), looked_up.end()), looked_up.end());
 }
 
 TEST(NestedContact, PosesThatAreNotNumbersOrTooFarGiveNoContact) {
   const Pair& pair = pairs()[0];
-  NestedContact engine(pair.shell, pair.field, {});
+  Evaluator engine(pair.shell, pair.field);
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   const Pose good{{0, 0, 0.045}, {}};
-  ContactResult expected, result;
-  engine.evaluate(good, {}, Moving::shell, expected);
+  const PairContact expected = engine.at(good);
   ASSERT_GT(expected.stats.in_contact, 0U);
+  CoherenceCache cache;
   for (const Pose& bad : {Pose{{nan, 0, 0}, {}}, Pose{{0, inf, 0}, {}}, Pose{{0, 0, 1e300}, {}}, Pose{{0, 0, 1e12}, {}},
-                          Pose{{0, 0, 0}, {nan, 0, 0, 0}}, Pose{{0, 0, 0}, {inf, 0, 0, 1}}}) {
+                          Pose{{0, 0, 0}, {nan, 0, 0, 0}}, Pose{{0, 0, 0}, {inf, 0, 0, 1}}})
     for (const bool shell_is_bad : {true, false}) {
-      engine.evaluate(shell_is_bad ? bad : good, shell_is_bad ? good : bad, Moving::shell, result);
-      EXPECT_EQ(result.wrench, Wrench{});
-      EXPECT_EQ(result.stats.in_contact, 0U);
-      EXPECT_TRUE(engine.contacts().empty());
+      engine.at(BodyState{shell_is_bad ? bad : good}, BodyState{shell_is_bad ? good : bad}, {}, &cache);
+      EXPECT_EQ(engine.contact.on_shell.wrench, Wrench{});
+      EXPECT_EQ(engine.contact.stats, ContactStats{});
+      EXPECT_TRUE(engine.scratch.touching().empty());
+      EXPECT_TRUE(same_bits(engine.at(BodyState{good}, {}, {}, &cache), expected));
     }
-  }
-  engine.evaluate(good, {}, Moving::shell, result);
-  expect_same_bits(result, expected);
 }
 
 TEST(NestedContact, RotationsNeedNotBeNormalised) {
   const Pair& pair = pairs()[0];
-  NestedContact engine(pair.shell, pair.field, {});
-  ContactResult a, b;
-  engine.evaluate({{0, 0, 0.045}, {}}, {}, Moving::shell, a);
-  engine.evaluate({{0, 0, 0.045}, {2, 0, 0, 0}}, {{}, {0.5, 0, 0, 0}}, Moving::shell, b);
-  expect_same_bits(a, b);
+  Evaluator engine(pair.shell, pair.field);
+  const PairContact a = engine.at(Pose{{0, 0, 0.045}, {}});
+  EXPECT_TRUE(same_bits(engine.at(Pose{{0, 0, 0.045}, {2, 0, 0, 0}}, {{}, {0.5, 0, 0, 0}}), a));
 }
 
 TEST(NestedContact, RefusesSettingsThatMakeNoSense) {
@@ -209,8 +175,6 @@ TEST(NestedContact, RefusesSettingsThatMakeNoSense) {
   const auto make = [&](const ContactSettings& settings) { NestedContact(pair.shell, pair.field, settings); };
   EXPECT_THROW(make({.stiffness = 0}), Error);
   EXPECT_THROW(make({.stiffness = std::numeric_limits<double>::infinity()}), Error);
-  EXPECT_THROW(make({.scaling_threshold = 0}), Error);
-  EXPECT_THROW(make({.count_ramp = -1}), Error);
   EXPECT_THROW(NestedContact(Shell{}, pair.field, {}), Error);
   EXPECT_THROW(NestedContact(pair.shell, Field{}, {}), Error);
 }
@@ -220,17 +184,19 @@ TEST(NestedContact, NeitherAllocatesNorLocksWhileEvaluating) {
   GTEST_SKIP() << "a sanitizer brings its own allocator";
 #endif
   const Pair& pair = pairs()[0];
-  NestedContact engine(pair.shell, pair.field, {}, WorkBudget::of(300));
+  Evaluator engine(pair.shell, pair.field);
+  CoherenceCache cache;
+  std::vector<Vec3d> forces(pair.shell.point_count());
   Random random(5);
   const std::uint64_t before = RealtimeSection::breaches();
   {
     const RealtimeSection section;
-    ContactResult result;
     for (int i = 0; i < 200; ++i) {
-      if (i == 50) engine.set_budget(WorkBudget::unlimited());
-      if (i == 150) engine.reset();
-      engine.evaluate(random_pose(random, 0.06), {}, Moving::field, result);
-      engine.evaluate_exhaustively(random_pose(random, 0.06), {}, Moving::field, 9, result);
+      if (i == 150) cache.clear();
+      const BodyState shell{random_pose(random, 0.06)};
+      engine.at(shell, {}, i % 2 ? Detail::by_work(WorkBudget::of(300), 2) : Detail::everything(), &cache);
+      engine.engine.point_forces(shell, {}, engine.scratch, engine.contact, forces);
+      engine.everywhere(shell, {}, 9);
     }
   }
   EXPECT_EQ(RealtimeSection::breaches(), before);

@@ -131,6 +131,41 @@ inline Field torus_field(double ring, double tube, int resolution) {
   return build_field(distance, part, {.resolution = resolution});
 }
 
+// An engine with memory of its own for one evaluation after another.
+class Evaluator {
+ public:
+  Evaluator(const Shell& shell, const Field& field, const ContactSettings& settings = {},
+            std::uint32_t deepest_level = ~0U)
+      : engine(shell, field, settings, deepest_level) {
+    scratch.reserve(shell.point_count());
+  }
+  const PairContact& at(const BodyState& shell, const BodyState& field, const Detail& detail = {},
+                        CoherenceCache* cache = nullptr) {
+    engine.evaluate(shell, field, detail, scratch, cache, contact);
+    return contact;
+  }
+  const PairContact& at(const Pose& shell, const Pose& field = {}) { return at(BodyState{shell}, BodyState{field}); }
+  const PairContact& everywhere(const BodyState& shell, const BodyState& field, std::uint32_t level) {
+    engine.evaluate_exhaustively(shell, field, level, scratch, contact);
+    return contact;
+  }
+  std::vector<Vec3d> point_forces(const BodyState& shell, const BodyState& field) const {
+    std::vector<Vec3d> forces(scratch.touching().size());
+    engine.point_forces(shell, field, scratch, contact, forces);
+    return forces;
+  }
+
+  NestedContact engine;
+  ContactScratch scratch;
+  PairContact contact;
+};
+
+// What a stored sample may be off by: half a quantum. The interpolated value can be off by no more, but for its own
+// rounding.
+inline double rounding(const Field& field) {
+  return static_cast<double>(field.data().quantum) / 2 + 1e-8;
+}
+
 inline Pose random_pose(Random& random, double farthest) {
   return {random.direction() * random.uniform(0, farthest),
           quat_from_rotation_vector(random.direction() * random.uniform(0, 3))};

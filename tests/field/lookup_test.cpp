@@ -28,7 +28,8 @@ Field ball_field(int resolution, const Vec3d& half) {
   return build_field([](const Vec3d& p) { return norm(p - Vec3d{0.1, -0.05, 0.02}) - 0.37; }, part, settings);
 }
 
-// Arrays of random contents: samples of both signs up to the ends of their range, every third brick coarse.
+// Arrays of random contents: samples of both signs up to the ends of their range, a third of the bricks coarse but not
+// the first, which is where a number that is none would lead if it were not caught.
 Field random_field(const Index3& bricks, bool all_coarse) {
   struct Arrays {
     std::vector<std::uint32_t> brick_index;
@@ -40,7 +41,7 @@ Field random_field(const Index3& bricks, bool all_coarse) {
   FieldData data;
   std::uint32_t slots = 0;
   for (std::int32_t i = 0; i < bricks.x * bricks.y * bricks.z; ++i)
-    arrays->brick_index.push_back(all_coarse || random.below(3) == 0 ? FieldData::k_coarse : slots++);
+    arrays->brick_index.push_back(all_coarse || (i > 0 && random.below(3) == 0) ? FieldData::k_coarse : slots++);
   for (std::uint32_t i = 0; i < slots * FieldData::k_brick_samples; ++i) {
     const auto value = static_cast<std::int32_t>(random.below(65536)) - 32768;
     arrays->samples.push_back(static_cast<std::int16_t>(i % 5 == 0 ? (i % 2 == 0 ? 32767 : -32768) : value));

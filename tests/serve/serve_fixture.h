@@ -1,10 +1,8 @@
-// What the serve tests share: a small scene from functions, and a client over real loopback sockets.
+// What the serve tests share: a client over real loopback sockets.
 #pragma once
 
-#include <cotouch/base/error.h>
-#include <cotouch/serve/scene_file.h>
-#include <cotouch/serve/studio.h>
-#include <cotouch/shapes/shapes.h>
+#include <cotouch/serve/page_host.h>
+#include <cotouch/serve/wire_layout.h>
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
@@ -20,6 +18,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "session/session_fixture.h"
 #include "support/eventually.h"
 
 namespace cotouch::testing_serve {
@@ -30,61 +29,11 @@ namespace http = beast::http;
 namespace websocket = beast::websocket;
 using tcp = net::ip::tcp;
 using Json = nlohmann::json;
+using testing_session::ball;
+using testing_session::TestLibrary;
+using testing_session::two_balls;
 
 inline const std::string k_token(32, 't');
-
-// A ball of 2 cm radius at the origin and another one 5 cm above it, in the hand.
-inline std::shared_ptr<const Part> ball() {
-  static const auto k_part = [] {
-    auto part = std::make_shared<Part>();
-    part->name = "ball";
-    part->mesh = make_sphere(0.02, 2);
-    part->settings.field.resolution = 24;
-    part->settings.shell.points = 256;
-    part->field = build_field([](const Vec3d& p) { return norm(p) - 0.02; }, part->mesh.bounds(), part->settings.field);
-    NoProgress none;
-    part->shell = build_shell(part->field, part->settings.shell, none);
-    return part;
-  }();
-  return k_part;
-}
-
-inline LoadedScene two_balls() {
-  LoadedScene scene;
-  scene.name = "balls";
-  scene.title = "Two balls";
-  scene.moving = Moving::shell;
-  ScenePart rest = make_scene_part(ball()), held = make_scene_part(ball());
-  rest.id = 1;
-  held.id = 2;
-  held.moving = true;
-  held.pose.position = {0, 0, 0.05};
-  scene.parts = {rest, held};
-  return scene;
-}
-
-class TestLibrary final : public SceneLibrary {
- public:
-  explicit TestLibrary(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  std::vector<SceneEntry> list() override { return {{"balls", "Two balls", "Two balls.", false, false}}; }
-  LoadedScene load(const std::string& name, Progress& progress) override {
-    if (name == "balls") return two_balls();
-    if (!std::filesystem::exists(folder_ / name / "scene.toml")) throw Error("There is no scene '" + name + "'.");
-    LoadedScene scene = load_scene_file(folder_ / name / "scene.toml", progress);
-    scene.name = name;
-    return scene;
-  }
-  std::string thumbnail(const std::string&) override { return {}; }
-  std::filesystem::path save(const LoadedScene& scene, const std::string& name) override {
-    return save_scene(scene, name, folder_ / name);
-  }
-  void remove(const std::string& name) override {
-    if (std::filesystem::remove_all(folder_ / name) == 0) throw Error("There is no scene '" + name + "'.");
-  }
-
- private:
-  std::filesystem::path folder_;
-};
 
 struct Answer {
   unsigned status = 0;
@@ -116,11 +65,14 @@ inline Answer ask(std::uint16_t port, http::verb method, const std::string& targ
   return answer;
 }
 
-// A page, as far as the server can tell.
+inline const Json k_hello{{"type", "hello"}, {"protocol", 2}};
+
+// A page, as far as the server can tell. Says `hello` at once, or nothing if that is null.
 class Page {
  public:
   explicit Page(std::uint16_t port, const std::string& token = k_token,
-                const std::function<void(websocket::request_type&)>& change = nullptr, int receive_buffer = 0)
+                const std::function<void(websocket::request_type&)>& change = nullptr, int receive_buffer = 0,
+                const Json& hello = k_hello)
       : socket_(io_) {
     auto& lowest = socket_.next_layer();
     lowest.open(tcp::v4());
@@ -129,6 +81,7 @@ class Page {
     if (change) socket_.set_option(websocket::stream_base::decorator(change));
     socket_.read_message_max(0);
     socket_.handshake("127.0.0.1:" + std::to_string(port), "/feed?token=" + token);
+    if (!hello.is_null()) send(hello);
   }
 
   struct Message {
@@ -188,15 +141,56 @@ T number_at(const std::string& bytes, std::size_t offset) {
   return value;
 }
 
+// Where the entries of a state frame's section begin, and how many there are; nothing if it has no such section.
+struct Section {
+  std::size_t at = 0;
+  std::uint32_t count = 0;
+};
+inline Section section_of(const std::string& frame, wire::SectionType type) {
+  for (std::size_t at = wire::MessageHead::k_bytes; at < frame.size();) {
+    wire::SectionHead head;
+    wire::get(frame, at, head);
+    at += wire::SectionHead::k_bytes;
+    if (head.type == static_cast<std::uint16_t>(type)) return {at, head.count};
+    at += (std::size_t{head.entry_bytes} * head.count + 3) / 4 * 4;
+  }
+  return {};
+}
+template <class Entry>
+Entry first_entry(const std::string& frame, wire::SectionType type) {
+  Entry entry;
+  if (const Section section = section_of(frame, type); section.count > 0) wire::get(frame, section.at, entry);
+  return entry;
+}
+inline wire::ClockEntry clock_of(const std::string& frame) {
+  return first_entry<wire::ClockEntry>(frame, wire::SectionType::clock);
+}
+inline wire::HandEntry hand_of(const std::string& frame) {
+  return first_entry<wire::HandEntry>(frame, wire::SectionType::hands);
+}
+inline wire::BodyEntry body_of(const std::string& frame) {
+  return first_entry<wire::BodyEntry>(frame, wire::SectionType::bodies);
+}
+
+// Of the two balls the upper one, body 2, can be taken; the first who takes it gets the hand 1.
+inline const Json k_grasp{{"type", "grasp"}, {"body", 2}};
+inline const Json k_release{{"type", "release_hand"}, {"hand", 1}};
+
 inline std::string hand_input(std::uint32_t sequence, std::uint32_t generation, const Vec3d& position) {
-  std::string bytes = "CT\x01\x10";
-  const auto put = [&](const auto& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
-  put(std::uint32_t{48});
-  put(sequence);
-  put(generation);
-  put(std::uint32_t{0});
-  for (const double v : {position.x, position.y, position.z, 1.0, 0.0, 0.0, 0.0}) put(static_cast<float>(v));
+  std::string bytes;
+  wire::MessageHead head{wire::k_version, static_cast<std::uint8_t>(wire::MessageType::hand_input), 0, sequence,
+                         generation};
+  head.length = wire::MessageHead::k_bytes + wire::HandInput::k_bytes;
+  wire::put(bytes, head);
+  wire::put(bytes, wire::HandInput{1, 0, {position, {}}});
   return bytes;
+}
+
+// Opens the two balls, before anybody is there.
+inline void show_balls(Session& session) {
+  const ParticipantId who = session.join(ParticipantKind::program, "test");
+  session.command(who, ShowScene{two_balls()});
+  session.leave(who);
 }
 
 }  // namespace cotouch::testing_serve

@@ -20,18 +20,20 @@ class Server : public ::testing::Test {
     std::ofstream(folder_ / "web/index.html") << "<!doctype html><title>page</title>";
     std::ofstream(folder_ / "web/assets/a-123.js") << "export {};";
     server_ = std::make_unique<HttpServer>(settings_, PageFiles(folder_ / "web"));
-    StudioSettings studio;
-    studio.version = "test";
-    studio.recordings = folder_ / "recordings";
-    studio.hand_patience = hand_patience_;
-    studio_ = std::make_unique<Studio>(studio, library_);
-    studio_->open_scene(two_balls());
-    studio_->start(*server_);
-    server_->start(*studio_, *studio_);
+    SessionSettings session;
+    session.recordings = folder_ / "recordings";
+    session.hand_patience = hand_patience_;
+    session_ = std::make_unique<Session>(session, library_);
+    PageHostSettings pages;
+    pages.version = "test";
+    host_ = std::make_unique<PageHost>(pages, *session_, *server_);
+    show_balls(*session_);
+    session_->start();
+    server_->start(*host_, *host_);
   }
   void TearDown() override {
     if (server_) server_->stop();
-    if (studio_) studio_->stop();
+    if (session_) session_->stop();
   }
   std::uint16_t port() const { return server_->port(); }
   Answer get(const std::string& target,
@@ -47,7 +49,8 @@ class Server : public ::testing::Test {
   ServerSettings settings_;
   double hand_patience_ = 60;
   std::unique_ptr<HttpServer> server_;
-  std::unique_ptr<Studio> studio_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<PageHost> host_;
 };
 
 TEST_F(Server, ServesThePageWithoutATokenAndNothingElse) {
@@ -115,13 +118,30 @@ TEST_F(Server, DescribesTheSceneAndItsMeshes) {
   }));
   EXPECT_EQ(scene["name"], "balls");
   ASSERT_EQ(scene["parts"].size(), 2U);
+  EXPECT_EQ(scene["parts"][0]["role"], "static");
   EXPECT_EQ(scene["parts"][1]["role"], "moving");
-  EXPECT_EQ(scene["hands"][0]["part"], 2);
-  // The two balls: radius 2 cm, 5 cm apart.
+  EXPECT_EQ(scene["parts"][1]["body"], 2);
+  EXPECT_EQ(scene["parts"][1]["pose"]["position"][2], 0.05);
+  EXPECT_EQ(scene["parts"][1]["place"]["position"][2], 0);
+  ASSERT_EQ(scene["bodies"].size(), 2U);
+  EXPECT_EQ(scene["bodies"][0]["motion"], "fixed");
+  EXPECT_EQ(scene["bodies"][0]["graspable"], false);
+  EXPECT_EQ(scene["bodies"][1]["id"], 2);
+  EXPECT_EQ(scene["bodies"][1]["parts"], Json::array({2}));
+  EXPECT_EQ(scene["bodies"][1]["graspable"], true);
+  EXPECT_EQ(scene["bodies"][1]["copy"], true);
+  EXPECT_EQ(scene["bodies"][1]["removable"], false);
+  EXPECT_EQ(scene["bodies"][1]["pose"]["position"][2], 0.05);
+  EXPECT_EQ(scene["bodies"][1]["density"], 1000);
+  // A ball of 2 cm radius and the density of water weighs 33.5 g; its field has 24 cells along an edge.
+  EXPECT_NEAR(scene["bodies"][1]["mass"].get<double>(), 0.0335, 0.001);
+  EXPECT_EQ(scene["gravity"], 0);
+  EXPECT_TRUE(scene["task"].is_null());
+  // The ball's radius is 2 cm, its middle at 5 cm.
   EXPECT_NEAR(scene["bounds"]["max"][2].get<double>(), 0.07, 1e-9);
   const Answer mesh = get(with_token("/api/mesh/2?scene=1"));
   ASSERT_EQ(mesh.status, 200U);
-  EXPECT_TRUE(mesh.body == encode_mesh(*make_scene_part(ball()).picture, 1));
+  EXPECT_TRUE(mesh.body == encode_mesh(make_picture(ball())->mesh, 1));
   EXPECT_EQ(Json::parse(get(with_token("/api/scenes")).body)["scenes"][0]["name"], "balls");
 }
 
@@ -207,7 +227,7 @@ TEST_F(Server, ClosesAFeedOfGarbageWithTheRuleItBreaks) {
   };
   const auto short_frame = close_code([](Page& page) { page.send_binary("CT"); });
   EXPECT_EQ(short_frame.code, 4000);
-  EXPECT_NE(std::string(short_frame.reason.c_str()).find("48"), std::string::npos);
+  EXPECT_NE(std::string(short_frame.reason.c_str()).find("16 bytes"), std::string::npos);
   EXPECT_EQ(close_code([](Page& page) { page.send_text("not json"); }).code, 4000);
   EXPECT_EQ(close_code([](Page& page) { page.send_text(std::string(5000, ' ')); }).code, 4000);
   EXPECT_EQ(close_code([](Page& page) { page.send_binary(std::string(100'000, 'x')); }).code, 1009);
@@ -247,24 +267,97 @@ TEST_F(Server, TakesNoMoreViewersThanItsLimit) {
   EXPECT_EQ(second.closed().code, 4002);
 }
 
-TEST_F(Server, SpeaksFirstAndSendsWholeFrames) {
+TEST_F(Server, IgnoresBinaryMessagesOfAnotherTypeAndLongerInputs) {
+  start();
+  Page page(port());
+  page.read_text("people");
+  std::string later = hand_input(1, 1, {});
+  later[3] = 99;
+  page.send_binary(later);
+  page.send(k_grasp);
+  EXPECT_EQ(page.read_text("hand")["state"], "granted");
+  std::string longer = hand_input(7, 1, {0, 0, 0.05}) + std::string(40, 'x');
+  longer[4] = static_cast<char>(longer.size());
+  page.send_binary(longer);
+  page.read_state([](const std::string& frame) { return hand_of(frame).input == 7; });
+}
+
+TEST_F(Server, TellsAPageOfAnotherVersionToReload) {
+  start();
+  const auto reason_for = [&](const Json& first) {
+    Page page(port(), k_token, nullptr, 0, first);
+    const websocket::close_reason reason = page.closed();
+    EXPECT_EQ(reason.code, 4004) << first;
+    return std::string(reason.reason.c_str());
+  };
+  EXPECT_EQ(reason_for({{"type", "hello"}, {"protocol", 3}}),
+            "The page speaks version 3 of the protocol, the server version 2: reload the page.");
+  EXPECT_NE(reason_for({{"type", "hello"}}).find("reload"), std::string::npos);
+  EXPECT_NE(reason_for({{"type", "view"}, {"fps", 30}}).find("reload"), std::string::npos);
+  Page rude(port(), k_token, nullptr, 0, nullptr);
+  rude.send_binary(hand_input(1, 1, {}));
+  EXPECT_EQ(rude.closed().code, 4000);
+}
+
+TEST_F(Server, TellsEveryPageWhoTakesPart) {
+  start();
+  Page first(port(), k_token, nullptr, 0, {{"type", "hello"}, {"protocol", 2}, {"name", "  Ann\u0007 "}});
+  const auto number = first.read_text("hello")["participant"].get<std::uint32_t>();
+  Json people = first.read_text("people")["people"];
+  ASSERT_EQ(people.size(), 1U);
+  EXPECT_EQ(people[0]["participant"], number);
+  EXPECT_EQ(people[0]["name"], "Ann");
+  EXPECT_EQ(people[0]["kind"], "page");
+  {
+    Page second(port());
+    const auto other = second.read_text("hello")["participant"].get<std::uint32_t>();
+    people = first.read_text("people")["people"];
+    ASSERT_EQ(people.size(), 2U);
+    EXPECT_EQ(people[1]["name"], "Guest " + std::to_string(other));
+    EXPECT_NE(people[1]["color"], people[0]["color"]);
+    second.send({{"type", "hello"}, {"protocol", 2}, {"name", "Bea"}});
+    EXPECT_EQ(first.read_text("people")["people"][1]["name"], "Bea");
+    second.send(k_grasp);
+    EXPECT_EQ(second.read_text("hand")["state"], "granted");
+    first.read_state(
+        [&](const std::string& frame) { return hand_of(frame).participant == other && hand_of(frame).holder == 1; });
+  }
+  EXPECT_EQ(first.read_text("people")["people"].size(), 1U);
+}
+
+TEST_F(Server, RefusesToGraspWhatCannotBePickedUp) {
+  start();
+  Page page(port());
+  page.send({{"type", "grasp"}, {"body", 1}});
+  const Json answer = page.read_text("hand");
+  EXPECT_EQ(answer["state"], "refused");
+  EXPECT_EQ(answer["hand"], 0);
+  EXPECT_EQ(answer["body"], 1);
+  EXPECT_FALSE(answer["reason"].get<std::string>().empty());
+}
+
+TEST_F(Server, AnswersHelloAndSendsWholeFrames) {
   start();
   Page page(port());
   const Page::Message first = page.read();
   ASSERT_TRUE(first.text);
   const Json hello = Json::parse(first.bytes);
   EXPECT_EQ(hello["type"], "hello");
-  EXPECT_EQ(hello["protocol"], 1);
-  EXPECT_EQ(hello["limits"]["parts"], 16);
+  EXPECT_EQ(hello["protocol"], 2);
+  EXPECT_EQ(hello["limits"]["bodies"], 64);
   EXPECT_EQ(page.read_text("scene")["name"], "balls");
-  EXPECT_EQ(page.read_text("settings")["contact_stiffness"], 1000);
+  EXPECT_EQ(page.read_text("settings")["contact_stiffness"], 30'000);
+  EXPECT_EQ(page.read_text("world")["gravity"], 0);
   EXPECT_TRUE(page.read_text("recordings")["recordings"].is_array());
   const std::string frame = page.read_state();
   EXPECT_EQ(number_at<std::uint32_t>(frame, 4), frame.size());
-  EXPECT_EQ(number_at<std::uint8_t>(frame, 28), 1);  // one hand
+  EXPECT_EQ(section_of(frame, wire::SectionType::hands).count, 0U);   // nobody holds anything
+  ASSERT_EQ(section_of(frame, wire::SectionType::bodies).count, 1U);  // the other ball is fixed
+  EXPECT_EQ(body_of(frame).body, 2U);
+  EXPECT_NEAR(body_of(frame).pose.position.z, 0.05, 1e-6);
   // The balls' surfaces are 1 cm apart; the shell lies half a cell (0.04 / 24 / 2) outside and a ball of 162 corners is
   // flatter than a sphere by less than 4 % of its radius.
-  EXPECT_NEAR(number_at<float>(frame, 48), 0.01, 0.002);
+  EXPECT_NEAR(clock_of(frame).clearance, 0.01, 0.002);
 }
 
 TEST_F(Server, LeavesFramesOutForASlowReaderAndForNobodyElse) {
@@ -278,84 +371,123 @@ TEST_F(Server, LeavesFramesOutForASlowReaderAndForNobodyElse) {
   // The slow one reads nothing until its buffers are full, while the quick one goes on.
   for (int i = 0; i < 120; ++i) quick.read_state();
   std::uint32_t slow_left_out = 0;
-  for (int i = 0; i < 120 && slow_left_out == 0; ++i) slow_left_out = number_at<std::uint32_t>(slow.read_state(), 60);
+  for (int i = 0; i < 120 && slow_left_out == 0; ++i) slow_left_out = clock_of(slow.read_state()).left_out;
   EXPECT_GT(slow_left_out, 0U);
 }
 
-TEST_F(Server, GivesTheHandToOneViewerOnly) {
+TEST_F(Server, TwoPagesHoldTheSameBody) {
   start();
   Page first(port()), second(port());
-  first.read_text("settings");
-  first.send({{"type", "take_hand"}, {"hand", 0}});
+  const auto me = first.read_text("hello")["participant"].get<std::uint32_t>();
+  first.send({{"type", "grasp"}, {"body", 2}, {"point", {0, 0, 0.01}}});
+  const Json granted = first.read_text("hand");
+  EXPECT_EQ(granted["state"], "granted");
+  EXPECT_EQ(granted["body"], 2);
+  EXPECT_EQ(granted["point"], Json::array({0, 0, 0.01}));
+  // The hand is where it took hold: a centimetre above the ball's middle, which is at 5 cm.
+  const std::string taken =
+      first.read_state([](const std::string& frame) { return (body_of(frame).flags & wire::k_body_flag_held) != 0; });
+  EXPECT_EQ(hand_of(taken).participant, me);
+  EXPECT_EQ(hand_of(taken).body, 2U);
+  EXPECT_NEAR(hand_of(taken).pose.position.z, 0.06, 1e-6);
+  EXPECT_NEAR(hand_of(taken).grip.position.z, 0.06, 1e-6);
+  second.send({{"type", "grasp"}, {"body", 2}, {"id", 3}});
+  EXPECT_NE(second.read_text("hand")["hand"], granted["hand"]);
+  EXPECT_EQ(second.read_text("reply")["ok"], true);
+  first.read_state([](const std::string& frame) { return section_of(frame, wire::SectionType::hands).count == 2; });
+  first.send({{"type", "release_hand"}, {"hand", granted["hand"]}});
+  EXPECT_EQ(first.read_text("hand")["state"], "released");
+  second.send({{"type", "release_hand"}});  // whatever it holds
+  EXPECT_EQ(second.read_text("hand")["state"], "released");
+  second.read_state([](const std::string& frame) { return section_of(frame, wire::SectionType::hands).count == 0; });
+}
+
+TEST_F(Server, WhoHoldsABodyIsNotDisturbedByOthers) {
+  start();
+  Page first(port()), second(port());
+  first.send(k_grasp);
   EXPECT_EQ(first.read_text("hand")["state"], "granted");
-  second.send({{"type", "take_hand"}, {"hand", 0}, {"id", 3}});
-  EXPECT_EQ(second.read_text("hand")["state"], "refused");
-  EXPECT_EQ(second.read_text("reply")["ok"], false);
-  first.read_state([](const std::string& frame) { return frame[65] == 1; });
-  second.read_state([](const std::string& frame) { return frame[65] == 2; });
-  for (const Json& senseless : {Json{{"type", "take_hand"}, {"hand", -1}, {"id", 5}}, Json{{"type", 5}, {"id", 5}},
-                                Json{{"id", 5}}, Json{{"type", "view"}, {"fps", "x"}, {"id", 5}}}) {
-    second.send(senseless);
-    EXPECT_EQ(second.read_text("reply")["ok"], false) << senseless;
-  }
   second.send({{"type", "open_scene"}, {"name", "balls"}, {"id", 4}});
   EXPECT_EQ(second.read_text("reply")["ok"], false);
-  first.send({{"type", "release_hand"}, {"hand", 0}});
+  second.send({{"type", "world"}, {"gravity", 9.81}, {"id", 4}});
+  EXPECT_EQ(second.read_text("reply")["ok"], false);
+  second.send({{"type", "remove_body"}, {"body", 2}, {"id", 4}});
+  EXPECT_EQ(second.read_text("reply")["ok"], false);
+  first.send(k_release);
   EXPECT_EQ(first.read_text("hand")["state"], "released");
-  second.read_state([](const std::string& frame) { return frame[65] == 0; });
+  second.send({{"type", "world"}, {"gravity", 9.81}, {"id", 4}});
+  EXPECT_EQ(second.read_text("reply")["ok"], true);
+}
+
+TEST_F(Server, ACommandThatMakesNoSenseIsAnswered) {
+  start();
+  Page page(port());
+  for (const Json& senseless :
+       {Json{{"type", "grasp"}, {"body", -1}}, Json{{"type", "grasp"}}, Json{{"type", 5}}, Json::object(),
+        Json{{"type", "grasp"}, {"body", 2}, {"point", {0, 1}}}, Json{{"type", "view"}, {"fps", "x"}},
+        Json{{"type", "world"}}, Json{{"type", "set_body"}, {"body", 2}, {"motion", "path"}},
+        Json{{"type", "copy_body"}, {"body", 99}}, Json{{"type", "task_reset"}}}) {
+    Json command = senseless;
+    command["id"] = 5;
+    page.send(command);
+    const Json reply = page.read_text("reply");
+    EXPECT_EQ(reply["ok"], false) << senseless;
+    EXPECT_FALSE(reply["reason"].get<std::string>().empty()) << senseless;
+  }
 }
 
 TEST_F(Server, AHandThatIsSilentForLongerThanThePatienceMayBeTakenAway) {
   hand_patience_ = 0.2;
   start();
-  Page first(port()), second(port());
-  first.read_text("settings");
-  first.send({{"type", "take_hand"}, {"hand", 0}});
-  EXPECT_EQ(first.read_text("hand")["state"], "granted");
+  std::vector<std::unique_ptr<Page>> pages;
+  for (std::size_t i = 0; i < k_session_hands; ++i) {
+    pages.push_back(std::make_unique<Page>(port()));
+    pages.back()->send(k_grasp);
+    ASSERT_EQ(pages.back()->read_text("hand")["state"], "granted");
+  }
+  Page late(port());
   EXPECT_TRUE(eventually([&] {
-    second.send({{"type", "take_hand"}, {"hand", 0}});
-    return second.read_text("hand")["state"] == "granted";
+    late.send(k_grasp);
+    return late.read_text("hand")["state"] == "granted";
   }));
-  EXPECT_EQ(first.read_text("hand")["state"], "lost");
-  second.send({{"type", "release_hand"}, {"hand", 0}});
-  EXPECT_EQ(second.read_text("hand")["state"], "released");
-  first.read_state([](const std::string& frame) { return frame[65] == 0; });
+  EXPECT_EQ(pages[0]->read_text("hand")["state"], "lost");
 }
 
-TEST_F(Server, PushingTheObjectIntoAnotherIsFelt) {
+TEST_F(Server, PushingABodyIntoAnotherIsFelt) {
   start();
   Page page(port());
   page.read_text("settings");
-  page.send({{"type", "take_hand"}, {"hand", 0}});
+  page.send(k_grasp);
   page.read_text("hand");
   // The hand is sent 2 cm down: the surfaces meet after one.
   std::uint32_t sequence = 0;
   const auto pressed = [&](const std::string& frame) {
     page.send_binary(hand_input(++sequence, 1, {0, 0, 0.03}));
-    return number_at<float>(frame, 64 + 64 + 8) > 1 && number_at<std::uint32_t>(frame, 64 + 92) > 0;
+    return hand_of(frame).force.z > 1 && hand_of(frame).in_contact > 0;
   };
   const std::string frame = page.read_state(pressed);
-  // The force opposes the push, the object stays above the hand, and the contact points lie between the balls.
-  EXPECT_GT(number_at<float>(frame, 64 + 36 + 8), number_at<float>(frame, 64 + 8 + 8));
-  EXPECT_LT(number_at<float>(frame, 48), 0.001F);
-  EXPECT_GT(number_at<std::uint32_t>(frame, 64 + 100), 0U);
-  const std::string shown = page.read_state([](const std::string& f) { return number_at<std::uint32_t>(f, 52) > 0; });
-  EXPECT_NEAR(number_at<float>(shown, 64 + 104 + 8), 0.02, 0.006);
+  // The force opposes the push, the ball stays above the hand, and the contact points lie between the balls.
+  EXPECT_GT(hand_of(frame).grip.position.z, hand_of(frame).pose.position.z);
+  EXPECT_LT(clock_of(frame).clearance, 0.001F);
+  EXPECT_GT(hand_of(frame).input, 0U);
+  const std::string shown =
+      page.read_state([](const std::string& f) { return section_of(f, wire::SectionType::contacts).count > 0; });
+  EXPECT_NEAR(first_entry<wire::ContactEntry>(shown, wire::SectionType::contacts).position.z, 0.02, 0.006);
   // Let go, the spring relaxes.
-  page.send({{"type", "release_hand"}, {"hand", 0}});
-  page.read_state([](const std::string& f) { return number_at<float>(f, 64 + 64 + 8) == 0; });
+  page.send(k_release);
+  page.read_state([](const std::string& f) { return hand_of(f).force.z == 0; });
 }
 
-TEST_F(Server, StandsStillWhenItsHolderIsGone) {
+TEST_F(Server, WhoIsGoneHoldsNothing) {
   start();
   {
     Page page(port());
-    page.send({{"type", "take_hand"}, {"hand", 0}});
+    page.send(k_grasp);
     page.read_text("hand");
   }
   Page other(port());
-  other.read_state([](const std::string& frame) { return frame[65] == 0; });
-  other.send({{"type", "take_hand"}, {"hand", 0}});
+  other.read_state([](const std::string& frame) { return hand_of(frame).participant == 0; });
+  other.send(k_grasp);
   EXPECT_EQ(other.read_text("hand")["state"], "granted");
 }
 
@@ -368,11 +500,11 @@ TEST_F(Server, TellsViewersGoodbyeAndComesBackOnTheSamePort) {
     server_->stop();
     EXPECT_EQ(page.closed().code, 1001);
   }
-  studio_->stop();
+  host_.reset();
   server_.reset();
   start();
   Page again(settings_.port);
-  EXPECT_EQ(again.read_text("hello")["protocol"], 1);
+  EXPECT_EQ(again.read_text("hello")["protocol"], 2);
 }
 
 }  // namespace

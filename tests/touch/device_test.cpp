@@ -28,11 +28,14 @@ HandPath resting(int pauses) {
   return HandPath(std::vector<Pose>(static_cast<std::size_t>(pauses) + 1));
 }
 
-TEST(ScriptedDevice, EndsWithItsPath) {
-  ScriptedDevice device(HandPath({Pose{}, Pose{{0.1, 0, 0}, {}}}, 1));
+TEST(ScriptedDevice, TakesItsBodyAtTheStartAndEndsWithItsPath) {
+  ScriptedDevice device(HandPath({Pose{}, Pose{{0.1, 0, 0}, {}}}, 1), 7);
   DeviceReading reading;
   int cycles = 0;
-  while (device.read(reading)) ++cycles;
+  for (; device.read(reading); ++cycles) {
+    EXPECT_EQ(reading.action, cycles == 0 ? HandInput::Action::grasp : HandInput::Action::none);
+    EXPECT_EQ(reading.body, cycles == 0 ? 7U : 0U);
+  }
   EXPECT_EQ(cycles, 101);  // 0 to 100 ms, both ends
   EXPECT_NEAR(reading.pose.position.x, 0.1, 1e-15);
 }
@@ -44,7 +47,7 @@ TEST(SimulatedDevice, FollowsTheClosedFormOfADampedSpring) {
   arm.stiffness = 300;
   arm.damping = 0.5;
   arm.angular_stiffness = 0.1;
-  SimulatedDevice device(plain_device(), arm, resting(2));
+  SimulatedDevice device(plain_device(), arm, resting(2), 0);
   ForceLimiter limiter(device, k_open);
   const double mass = 0.075, s = 1.5 / (2 * mass), w = std::sqrt(300 / mass - s * s);
   const double inertia = 2e-5, sr = 1e-3 / (2 * inertia), wr = std::sqrt(0.1 / inertia - sr * sr);
@@ -66,7 +69,7 @@ TEST(SimulatedDevice, FrictionHoldsBelowItsForceAndBrakesAboveIt) {
   settings.friction = 0.04;
   settings.damping = 0;
   for (const double force : {0.03, 0.05}) {
-    SimulatedDevice device(settings, k_no_arm, resting(1));
+    SimulatedDevice device(settings, k_no_arm, resting(1), 0);
     ForceLimiter limiter(device, k_open);
     DeviceReading reading;
     while (device.read(reading)) limiter.write({{force, 0, 0}, {}});
@@ -81,7 +84,7 @@ TEST(SimulatedDevice, CommandTakesEffectAfterTheDelayAndIsHeld) {
     DeviceDynamics settings = plain_device();
     settings.damping = 0;
     settings.delay = delay;
-    SimulatedDevice device(settings, k_no_arm, resting(1));
+    SimulatedDevice device(settings, k_no_arm, resting(1), 0);
     ForceLimiter limiter(device, k_open);
     DeviceReading reading;
     // A push of one period's length leaves an impulse of 1 N * 1 ms, begun `delay` after its sample at 3 ms.
@@ -98,7 +101,7 @@ TEST(SimulatedDevice, CommandTakesEffectAfterTheDelayAndIsHeld) {
 TEST(SimulatedDevice, EncodersRoundToTheirResolution) {
   DeviceDynamics settings;
   SimulatedDevice device(settings, {},
-                         HandPath({Pose{}, Pose{{0.02, 0.01, 0}, quat_from_rotation_vector({0, 0.2, 0})}}, 0.2));
+                         HandPath({Pose{}, Pose{{0.02, 0.01, 0}, quat_from_rotation_vector({0, 0.2, 0})}}, 0.2), 0);
   DeviceReading reading;
   while (device.read(reading)) {
     const double steps = reading.pose.position.x / 3e-5;
@@ -116,7 +119,7 @@ TEST(SimulatedDevice, EnergyBalanceClosesWithTheArmsOwnWork) {
   ArmImpedance arm = k_no_arm;
   arm.mass = 0.2;
   arm.inertia = 1e-4;
-  SimulatedDevice device(settings, arm, resting(2));
+  SimulatedDevice device(settings, arm, resting(2), 0);
   ForceLimiter limiter(device, k_open);
   DeviceReading reading;
   for (int cycle = 0; device.read(reading); ++cycle) {
@@ -133,13 +136,13 @@ TEST(SimulatedDevice, EnergyBalanceClosesWithTheArmsOwnWork) {
 TEST(SimulatedDevice, RefusesSettingsThatCannotExist) {
   DeviceDynamics settings;
   settings.delay = 1;
-  EXPECT_THROW(SimulatedDevice(settings, {}, resting(1)), Error);
+  EXPECT_THROW(SimulatedDevice(settings, {}, resting(1), 0), Error);
   settings = {};
   settings.damping = -1;
-  EXPECT_THROW(SimulatedDevice(settings, {}, resting(1)), Error);
+  EXPECT_THROW(SimulatedDevice(settings, {}, resting(1), 0), Error);
   settings = {};
   settings.mass = 0;
-  EXPECT_THROW(SimulatedDevice(settings, k_no_arm, resting(1)), Error);
+  EXPECT_THROW(SimulatedDevice(settings, k_no_arm, resting(1), 0), Error);
 }
 
 TEST(SimulatedDevice, StatesColgatesLimit) {

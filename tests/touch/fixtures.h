@@ -1,76 +1,101 @@
-// Stand-ins with closed-form answers: a plane to touch, a hand that holds a pose, a device that remembers.
+// Small worlds with closed-form answers: a peg of one point and a plate to press it on, a device that remembers.
 #pragma once
 
-#include <cotouch/contact/engine.h>
+#include <cotouch/field/build.h>
 #include <cotouch/touch/device.h>
-#include <cotouch/touch/held_object.h>
+#include <cotouch/touch/touch_world.h>
 
+#include "contact/support.h"
+
+#include <algorithm>
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace cotouch::testing {
 
-// The held body is a few points fixed to it, the other one is solid below z = 0: each point at depth d is pushed up
-// with `stiffness` * d. Its gradient is exact, so every equilibrium can be written down.
-class HalfspaceContact final : public ContactEngine {
- public:
-  HalfspaceContact(double stiffness, std::vector<Vec3d> points = {Vec3d{}})
-      : stiffness_(stiffness), points_(std::move(points)) {}
+constexpr std::uint32_t k_plate = 1, k_peg = 2;  // ids of the bodies
+constexpr double k_cell = 0.2 / 48;              // of the plate's field
 
-  void evaluate(const Pose& shell, const Pose&, Moving, ContactResult& result) noexcept override {
-    result = {};
-    for (const Vec3d& point : points_) {
-      const Vec3d arm = rotate(shell.rotation, point);
-      const double depth = -(shell.position.z + arm.z);
-      if (depth <= 0) continue;
-      const Vec3d up{0, 0, 1};
-      const Vec3d force = up * (stiffness_ * depth);
-      // A small motion (dx, dw) moves the point by dx + dw x arm and turns the arm, so with n = up:
-      // dF = -k n n.(dx + dw x arm) and dT = arm x dF + (dw x arm) x F.
-      const Mat3 df_dx = Mat3::outer(up, up) * -stiffness_;
-      const Mat3 dx_dw = Mat3::cross_matrix(arm) * -1.0;
-      const Mat3 arm_cross = Mat3::cross_matrix(arm);
-      result.wrench = result.wrench + Wrench{force, cross(arm, force)};
-      result.gradient = result.gradient + Mat6{df_dx, df_dx * dx_dw, arm_cross * df_dx,
-                                               arm_cross * df_dx * dx_dw + Mat3::cross_matrix(force) * arm_cross};
-      result.stats.in_contact += 1;
-      result.stats.deepest = std::max(result.stats.deepest, static_cast<float>(depth));
-    }
-  }
-  std::span<const ContactPoint> contacts() const noexcept override { return {}; }
-  void reset() noexcept override {}
-
- private:
-  double stiffness_;
-  std::vector<Vec3d> points_;
-};
-
-// Answers whatever it was given.
-class FixedContact final : public ContactEngine {
- public:
-  ContactResult answer;
-  void evaluate(const Pose&, const Pose&, Moving, ContactResult& result) noexcept override { result = answer; }
-  std::span<const ContactPoint> contacts() const noexcept override { return {}; }
-  void reset() noexcept override {}
-};
-
-inline HeldObjectSettings shell_in_hand() {
-  HeldObjectSettings settings;
-  settings.moving = Moving::shell;
-  return settings;
+// A plate whose upper side is z = 0, 0.2 m to each side. It brings the field.
+inline const std::shared_ptr<const Part>& plate_part() {
+  static const std::shared_ptr<const Part> part = [] {
+    auto made = std::make_shared<Part>();
+    made->name = "plate";
+    Box3d box;
+    box.add({-0.1, -0.1, -0.04});
+    box.add({0.1, 0.1, 0});
+    made->field = build_field(
+        [](const Vec3d& p) {
+          return contact_test::box_distance(p - Vec3d{0, 0, -0.02}, {0.1, 0.1, 0.02});
+        },
+        box, {.resolution = 48});
+    made->shell = contact_test::link_naively({{{0, 0, -0.02}, {0, 0, 1}}}, 1);
+    return made;
+  }();
+  return part;
 }
 
-// Reports what `on_read` says and keeps the last wrench written.
+// A body of a few points; nothing ever touches its field, a ball of 1 mm around them.
+inline std::shared_ptr<const Part> points_part(const std::vector<Vec3d>& points) {
+  auto made = std::make_shared<Part>();
+  made->name = "points";
+  Box3d box;
+  box.add({-0.001, -0.001, -0.001});
+  box.add({0.001, 0.001, 0.001});
+  made->field = build_field([](const Vec3d& p) { return norm(p) - 0.001; }, box, {.resolution = 8});
+  std::vector<contact_test::OrientedPoint> oriented;
+  for (const Vec3d& p : points) oriented.push_back({p, {0, 0, 1}});
+  made->shell = contact_test::link_naively(oriented, points.size() > 4 ? 4 : 1);
+  return made;
+}
+
+inline const std::vector<Vec3d> k_tip{{0, 0, 0}, {0, 0, 0.02}};  // one that touches and one above it
+
+// A peg over the plate. `stiffness` is that of its one point.
+inline std::shared_ptr<const WorldModel> peg_model(double stiffness = 1e5, const std::vector<Vec3d>& points = k_tip,
+                                                   const CouplingSettings& coupling = {}, double tick = 1e-3,
+                                                   const Pose& start = {{0, 0, 0.005}, {}}, std::uint32_t hands = 4) {
+  BodyModel plate;
+  plate.id = k_plate;
+  plate.name = "plate";
+  plate.pieces = {{plate_part(), {}}};
+  BodyModel peg;
+  peg.id = k_peg;
+  peg.name = "peg";
+  peg.motion = Motion::free;
+  peg.pieces = {{points_part(points), {}}};
+  peg.start = start;
+  peg.mass.mass = 0.1;
+  peg.mass.inertia = Mat3::identity() * 1e-4;
+  WorldSettings settings;
+  settings.tick = tick;
+  settings.contact.stiffness = stiffness;
+  settings.coupling = coupling;
+  settings.hands = hands;
+  return std::make_shared<const WorldModel>(std::vector<BodyModel>{plate, peg}, settings);
+}
+
+// Reports what `on_read` says and keeps the last wrench written. Takes hold of the body in its first cycle.
 class ProbeDevice final : public Device {
  public:
+  explicit ProbeDevice(std::uint32_t body = 0) : body_(body) {}
   std::function<bool(DeviceReading&)> on_read = [](DeviceReading&) { return true; };
   std::function<void(const Wrench&)> on_write = [](const Wrench&) {};
   std::atomic<double> force{1e9};  // |F| last written; the start value shows that something was written at all
   std::atomic<std::uint64_t> writes{0};
 
   std::string name() const override { return "probe"; }
-  bool read(DeviceReading& reading) noexcept override { return on_read(reading); }
+  bool read(DeviceReading& reading) noexcept override {
+    const bool present = on_read(reading);
+    if (body_ != 0 && present && !holds_) {
+      reading.action = HandInput::Action::grasp;
+      reading.body = body_;
+    }
+    holds_ = present;
+    return present;
+  }
 
  protected:
   void write(const Wrench& wrench) noexcept override {
@@ -78,6 +103,10 @@ class ProbeDevice final : public Device {
     force.store(norm(wrench.force));
     writes.fetch_add(1);
   }
+
+ private:
+  std::uint32_t body_;
+  bool holds_ = false;
 };
 
 }  // namespace cotouch::testing

@@ -1,22 +1,28 @@
 #include <cotouch/touch/loop.h>
 
+#include <cotouch/base/error.h>
+#include <cotouch/touch/scripted_device.h>
+
 #include "fixtures.h"
 #include "support/eventually.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <shared_mutex>
 
 namespace cotouch {
 namespace {
 
-using testing::HalfspaceContact;
+using testing::k_peg;
+using testing::peg_model;
 using testing::ProbeDevice;
+
+constexpr double k_height = 0.005;  // of the peg over the plate at the start
 
 // For tests that are not about stalls: on a very busy machine every short gap would let the force fade in anew.
 TouchLoopSettings patient() {
@@ -25,40 +31,48 @@ TouchLoopSettings patient() {
   return settings;
 }
 
-// A hand pressed 4 mm into a stiff floor.
+// A hand that takes a peg and presses it 4 mm into a stiff plate.
 struct Pressed {
-  HalfspaceContact contact{1e5};
-  HeldObject object{contact, testing::shell_in_hand(), {}};
-  ProbeDevice device;
+  LocalWorld world{peg_model()};
+  ProbeDevice device{k_peg};
+  std::atomic<bool> present{true};
+  int reads = 0;  // since it is there
   Pressed() {
-    device.on_read = [](DeviceReading& reading) {
-      reading.pose = {{0, 0, -4e-3}, {}};
-      return true;
+    device.on_read = [this](DeviceReading& reading) {
+      reads = present.load() ? reads + 1 : 0;
+      reading.pose = {{0, 0, reads == 1 ? k_height : -4e-3}, {}};
+      return present.load();
     };
   }
 };
 
+// Springs in series: 4 mm of 1 / (1/K + 1/k), with the contact's K and the coupling's k.
+double settled(double stiffness) {
+  return 4e-3 / (1 / stiffness + 1 / 1000.0);
+}
+
 TEST(TouchLoop, RendersAndPublishesWhileItRunsAndIsSilentAfterwards) {
   Pressed pressed;
-  TouchLoop loop(pressed.device, pressed.object, patient());
+  TouchLoop loop({&pressed.device}, pressed.world, patient());
   EXPECT_FALSE(loop.running());
   const RealtimeStatus status = loop.start();
   EXPECT_EQ(status.notes.empty(), status.fifo_priority && status.locked_memory);
   ASSERT_TRUE(eventually([&] { return pressed.device.force.load() > 3.9; }));
   ASSERT_TRUE(eventually([&] { return loop.frame().contact.in_contact == 1; }));
   EXPECT_EQ(loop.frame().state, TouchState::touching);
+  EXPECT_EQ(loop.world_frame().world.hands()[0].body, 1);
   loop.stop();
   EXPECT_FALSE(loop.running());
   EXPECT_EQ(pressed.device.force.load(), 0);
   EXPECT_EQ(loop.frame().state, TouchState::stopped);
-  EXPECT_EQ(loop.frame().sample.felt, Wrench{});
+  EXPECT_EQ(loop.frame().sample.hands[0].felt, Wrench{});
   EXPECT_EQ(loop.cycle_times().count(), loop.frame().cycle);
   EXPECT_LE(loop.cycle_times().quantile(0.5), loop.cycle_times().quantile(0.99));
 }
 
 TEST(TouchLoop, CanBeStartedAgain) {
   Pressed pressed;
-  TouchLoop loop(pressed.device, pressed.object, patient());
+  TouchLoop loop({&pressed.device}, pressed.world, patient());
   for (int round = 0; round < 2; ++round) {
     loop.start();
     ASSERT_TRUE(eventually([&] { return pressed.device.force.load() > 3; }));
@@ -70,55 +84,56 @@ TEST(TouchLoop, CanBeStartedAgain) {
 TEST(TouchLoop, DestructionLeavesZeroForce) {
   Pressed pressed;
   {
-    TouchLoop loop(pressed.device, pressed.object, patient());
+    TouchLoop loop({&pressed.device}, pressed.world, patient());
     loop.start();
     ASSERT_TRUE(eventually([&] { return pressed.device.force.load() > 1; }));
   }
   EXPECT_EQ(pressed.device.force.load(), 0);
 }
 
-TEST(TouchLoop, AStalledCycleLosesItsForceAndFadesInAgain) {
+TEST(TouchLoop, AStalledCycleLosesTheForceOfEveryHandAndFadesInAgain) {
   Pressed pressed;
+  ProbeDevice second(k_peg);  // pulls at the same peg from the side
+  int second_reads = 0;
+  second.on_read = [&](DeviceReading& reading) {
+    reading.pose = {{second_reads++ == 0 ? 0 : 0.004, 0, k_height}, {}};
+    return true;
+  };
   std::atomic<bool> hang{false}, hanging{false};
+  const auto press = pressed.device.on_read;
   pressed.device.on_read = [&](DeviceReading& reading) {
-    reading.pose = {{0, 0, -4e-3}, {}};
     while (hang.load()) {
       hanging.store(true);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    return true;
+    return press(reading);
   };
-  TouchLoop loop(pressed.device, pressed.object, {});
+  TouchLoop loop({&pressed.device, &second}, pressed.world, {});
   loop.start();
-  ASSERT_TRUE(eventually([&] { return pressed.device.force.load() > 3.9; }));
+  ASSERT_TRUE(eventually([&] { return pressed.device.force.load() > 1 && second.force.load() > 1; }));
   hang.store(true);
   ASSERT_TRUE(eventually([&] { return hanging.load(); }));
-  const bool silenced = eventually([&] { return pressed.device.force.load() == 0; });
+  const bool silenced = eventually([&] { return pressed.device.force.load() == 0 && second.force.load() == 0; });
   hang.store(false);  // before any assertion, or the thread would never end
   EXPECT_TRUE(silenced);
-  EXPECT_TRUE(eventually([&] { return pressed.device.force.load() > 3.9; }));
+  EXPECT_TRUE(eventually([&] { return pressed.device.force.load() > 1 && second.force.load() > 1; }));
   EXPECT_TRUE(eventually([&] { return loop.frame().stalls >= 1; }));
 }
 
 TEST(TouchLoop, ALostDeviceIsSilencedAndEndsTheLoopOrIsAwaited) {
   for (const bool wait : {false, true}) {
     Pressed pressed;
-    std::atomic<bool> present{true};
-    pressed.device.on_read = [&](DeviceReading& reading) {
-      reading.pose = {{0, 0, -4e-3}, {}};
-      return present.load();
-    };
     TouchLoopSettings settings = patient();
     settings.wait_for_device = wait;
-    TouchLoop loop(pressed.device, pressed.object, settings);
+    TouchLoop loop({&pressed.device}, pressed.world, settings);
     loop.start();
     ASSERT_TRUE(eventually([&] { return pressed.device.force.load() > 1; }));
-    present.store(false);
+    pressed.present.store(false);
     EXPECT_TRUE(eventually([&] { return pressed.device.force.load() == 0; }));
     EXPECT_TRUE(eventually([&] { return loop.frame().state == TouchState::device_lost; }));
     if (wait) {
       EXPECT_TRUE(loop.running());
-      present.store(true);
+      pressed.present.store(true);
       EXPECT_TRUE(eventually([&] { return pressed.device.force.load() > 1; }));
     } else {
       EXPECT_TRUE(eventually([&] { return !loop.running(); }));
@@ -127,77 +142,185 @@ TEST(TouchLoop, ALostDeviceIsSilencedAndEndsTheLoopOrIsAwaited) {
   }
 }
 
+// Two hands at one peg that is pressed onto the plate: what both feel adds up to what the plate gives. One is lost, and
+// the other goes on alone.
+TEST(TouchLoop, ServesTwoHandsAndGoesOnWithOne) {
+  LocalWorld world(peg_model());
+  ProbeDevice left(k_peg), right(k_peg);
+  int cycle = 0;
+  left.on_read = [&](DeviceReading& reading) {
+    reading.pose = {{-0.02, 0, cycle == 0 ? k_height : -0.002}, {}};
+    return cycle < 400;
+  };
+  right.on_read = [&](DeviceReading& reading) {
+    reading.pose = {{0.02, 0, cycle++ == 0 ? k_height : -0.003}, {}};
+    return true;
+  };
+  TouchLoop loop({&left, &right}, world, {});
+  EXPECT_EQ(loop.hands(), 2U);
+  loop.run_cycles(390);
+  const TouchFrame both = loop.frame();
+  EXPECT_EQ(both.state, TouchState::touching);
+  const double sum = both.sample.hands[0].felt.force.z + both.sample.hands[1].felt.force.z;
+  // Each coupling is displaced from where the peg's grips are, on average 2.5 mm above the hands.
+  EXPECT_NEAR(sum, 2 * 1000 * 0.0025, 0.1);
+  EXPECT_NEAR(sum, world.scratch().contact(0).on_shell.wrench.force.z, 0.01);
+  EXPECT_LT(both.sample.hands[0].felt.force.z, both.sample.hands[1].felt.force.z);
+  loop.run_cycles(200);
+  const TouchFrame& one = loop.frame();
+  EXPECT_EQ(left.force.load(), 0);
+  EXPECT_EQ(one.sample.hands[0].motors, Motors::off);
+  EXPECT_FALSE(one.sample.hands[0].input.present);
+  EXPECT_EQ(one.state, TouchState::touching);
+  EXPECT_GT(one.sample.hands[1].felt.force.z, 1);
+}
+
+TEST(TouchLoop, NoHandFeelsMoreThanTheLimitsWhateverTheWorldWants) {
+  CouplingSettings strong;
+  strong.linear_stiffness = 1e5;
+  strong.max_force = 1000;
+  LocalWorld world(peg_model(1e6, testing::k_tip, strong));
+  ProbeDevice device(k_peg);
+  int reads = 0;
+  device.on_read = [&](DeviceReading& reading) {
+    reading.pose = {{0, 0, reads++ == 0 ? k_height : reads % 50 < 25 ? 0.01 : -0.02}, {}};
+    return true;
+  };
+  Wrench last;
+  double most = 0, fastest = 0;
+  device.on_write = [&](const Wrench& now) {
+    most = std::max(most, norm(now.force));
+    fastest = std::max(fastest, norm(now.force - last.force));
+    last = now;
+  };
+  TouchLoop loop({&device}, world, {});
+  double wanted = 0;
+  for (int i = 0; i < 500; ++i) {
+    loop.run_cycles(1);
+    wanted = std::max(wanted, norm(loop.frame().wanted[0].force));
+  }
+  EXPECT_GT(wanted, 100);
+  EXPECT_LE(most, 8.5 * (1 + 1e-12));
+  EXPECT_LE(fastest, 5 * (1 + 1e-12));
+  EXPECT_GT(most, 8);
+}
+
+TEST(TouchLoop, RefusesPeriodsAndHandsThatDoNotFitItsWorld) {
+  LocalWorld world(peg_model(1e5, testing::k_tip, {}, 1e-3, {{0, 0, k_height}, {}}, 1));
+  ProbeDevice one, two;
+  TouchLoopSettings settings;
+  settings.limits.period = 2e-3;
+  EXPECT_THROW(TouchLoop({&one}, world, settings), Error);
+  settings.limits.period = 0;
+  EXPECT_THROW(TouchLoop({&one}, world, settings), Error);
+  EXPECT_THROW(TouchLoop({&one, &two}, world, {}), Error);
+  EXPECT_NO_THROW(TouchLoop({&one}, world, {}));
+}
+
 TEST(TouchLoop, WithoutTheClockEveryRunGivesTheSameBits) {
   std::vector<TouchSample> runs[2];
   for (auto& run : runs) {
-    Pressed pressed;
-    double z = 1e-3;
-    pressed.device.on_read = [&](DeviceReading& reading) {
-      reading.pose = {{0, 0, z -= 1e-5}, quat_from_rotation_vector({z, 2 * z, 0})};
+    LocalWorld world(peg_model());
+    ProbeDevice device(k_peg);
+    double z = k_height;
+    device.on_read = [&](DeviceReading& reading) {
+      reading.pose = {{0, 0, z -= 2e-5}, quat_from_rotation_vector({z, 2 * z, 0})};
       return z > -3e-3;
     };
-    TouchLoop loop(pressed.device, pressed.object, {});
+    TouchLoop loop({&device}, world, {});
     EXPECT_EQ(loop.run_cycles(10000), 399U);
-    TouchSample sample;
-    while (loop.next_sample(sample)) run.push_back(sample);
+    for (TouchSample sample; loop.next_sample(sample);) run.push_back(sample);
     loop.stop();
-    EXPECT_EQ(pressed.device.force.load(), 0);
+    EXPECT_EQ(device.force.load(), 0);
   }
-  EXPECT_EQ(runs[0].size(), 399U);
-  EXPECT_TRUE(std::equal(runs[0].begin(), runs[0].end(), runs[1].begin(), felt_alike));
+  ASSERT_EQ(runs[0].size(), 399U);
+  ASSERT_EQ(runs[1].size(), 399U);
+  for (std::size_t i = 0; i < 399; ++i) {
+    EXPECT_EQ(runs[0][i].hands, runs[1][i].hands);
+    EXPECT_EQ(runs[0][i].state_hash, runs[1][i].state_hash);
+  }
 }
 
 TEST(TouchLoop, AChangeIsTakenOverBetweenTwoCyclesAndTheForceGoesOn) {
   Pressed pressed;
-  HalfspaceContact softer(500);
-  TouchLoop loop(pressed.device, pressed.object, {});
+  LocalWorld softer(peg_model(500));
+  TouchLoop loop({&pressed.device}, pressed.world, {});
   loop.run_cycles(300);
-  // Springs in series: 4 mm * 1 / (1/K + 1/k), which for K = 1e5 N/m is nearly 4 mm * k.
-  const double k = pressed.object.settings().coupling.linear_stiffness;
-  ASSERT_NEAR(loop.frame().sample.felt.force.z, 4e-3 / (1 / 1e5 + 1 / k), 1e-6);
-  ASSERT_EQ(loop.change({&softer, testing::shell_in_hand(), {}}), 1U);
-  const double settled = 4e-3 / (1 / 500.0 + 1 / k);
+  ASSERT_NEAR(loop.frame().sample.hands[0].felt.force.z, settled(1e5), 0.01);
+  ASSERT_EQ(loop.change({&softer, {}}), 1U);
+  EXPECT_EQ(loop.mark().mark.change, 0U);
   double least = 1e9;
   for (int i = 0; i < 300; ++i) {
     loop.run_cycles(1);
-    least = std::min(least, loop.frame().sample.felt.force.z);
+    least = std::min(least, loop.frame().sample.hands[0].felt.force.z);
   }
-  EXPECT_EQ(loop.frame().mark.change, 1U);
-  EXPECT_EQ(loop.frame().mark.cycle, 300U);
-  EXPECT_NEAR(loop.frame().sample.felt.force.z, settled, 1e-6);
-  EXPECT_GT(least, 0.99 * settled);  // it went there directly, not by way of zero
+  EXPECT_EQ(loop.frame().change, 1U);
+  EXPECT_EQ(loop.mark().mark.change, 1U);
+  EXPECT_EQ(loop.mark().mark.cycle, 300U);
+  EXPECT_EQ(loop.mark().mark.limiters[0].ramp, 1);
+  EXPECT_NEAR(loop.frame().sample.hands[0].felt.force.z, settled(500), 0.01);
+  EXPECT_GT(least, 0.99 * settled(500));  // it went there directly, not by way of zero
+}
+
+TEST(TouchLoop, AWorldOfAnotherLayoutBeginsWithItsOwnState) {
+  Pressed pressed;
+  LocalWorld other(peg_model(1e5, testing::k_tip, {}, 1e-3, {{0, 0, 0.2}, {}}, 2));  // fewer hands
+  TouchLoop loop({&pressed.device}, pressed.world, {});
+  loop.run_cycles(300);
+  ASSERT_EQ(loop.change({&other, {}}), 1U);
+  loop.run_cycles(1);
+  EXPECT_EQ(other.state().bodies()[1].pose.position.z, 0.2);
+  EXPECT_EQ(loop.frame().wanted[0], Wrench{});  // nothing is held there yet
+  EXPECT_EQ(loop.world_frame().world.hands().size(), 2U);
+}
+
+TEST(TouchLoop, NewLimitsAreTakenOverWhileItRuns) {
+  Pressed pressed;
+  TouchLoop loop({&pressed.device}, pressed.world, patient());
+  loop.start();
+  ASSERT_TRUE(eventually([&] { return pressed.device.force.load() > 3.9; }));
+  TouchChange change;
+  change.limits.max_force = 1;
+  EXPECT_EQ(loop.change(change), 1U);
+  EXPECT_TRUE(eventually([&] { return std::fabs(pressed.device.force.load() - 1) < 1e-9; }));
+  EXPECT_TRUE(eventually([&] { return loop.frame().change == 1; }));
 }
 
 TEST(TouchLoop, ChangesNobodyTakesAreRefusedInTheEnd) {
   Pressed pressed;
-  TouchLoop loop(pressed.device, pressed.object, {});
+  TouchLoop loop({&pressed.device}, pressed.world, {});
   std::uint64_t taken = 0;
-  while (loop.change({&pressed.contact, testing::shell_in_hand(), {}}) != 0) ASSERT_LT(++taken, 1000U);
+  while (loop.change({nullptr, {}}) != 0) ASSERT_LT(++taken, 1000U);
   EXPECT_GT(taken, 1U);
   loop.run_cycles(1);
-  EXPECT_EQ(loop.frame().mark.change, taken);
+  EXPECT_EQ(loop.frame().change, taken);
 }
 
 TEST(TouchLoop, AFullQueueDropsSamplesAndSaysSo) {
   Pressed pressed;
   TouchLoopSettings settings;
   settings.queued_samples = 16;
-  TouchLoop loop(pressed.device, pressed.object, settings);
+  TouchLoop loop({&pressed.device}, pressed.world, settings);
   loop.run_cycles(100);
   EXPECT_EQ(loop.frame().samples_dropped, 84U);
 }
 
 TEST(TouchLoop, CycleNeitherAllocatesNorLocks) {
   Pressed pressed;
-  TouchLoop loop(pressed.device, pressed.object, {});
+  ScriptedDevice second(HandPath({{{0, 0, k_height}, {}}, {{0.01, 0, -0.004}, {}}}, 0.01), k_peg);
+  TouchLoop loop({&pressed.device, &second}, pressed.world, {});
   const std::uint64_t before = RealtimeSection::breaches();
   loop.run_cycles(500);
-  HalfspaceContact other(5e4);
-  loop.change({&other, testing::shell_in_hand(), {}});
+  LocalWorld other(peg_model(5e4)), another(peg_model(5e4, testing::k_tip, {}, 1e-3, {}, 3));
+  loop.change({&other, {}});
   loop.run_cycles(1);
   loop.start();
   EXPECT_TRUE(eventually([&] { return loop.frame().cycle > 600; }));
   loop.stop();
+  EXPECT_EQ(RealtimeSection::breaches(), before);
+  // Not even if the world's layout changes.
+  loop.change({&another, {}});
+  loop.run_cycles(3);
   EXPECT_EQ(RealtimeSection::breaches(), before);
 }
 

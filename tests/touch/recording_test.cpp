@@ -14,26 +14,49 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace cotouch {
 namespace {
 
-using testing::HalfspaceContact;
-using testing::shell_in_hand;
+using testing::k_peg;
+using testing::peg_model;
 
-const std::vector<Vec3d> k_feet{{0.02, 0, 0}, {-0.02, 0.01, 0}, {0, -0.03, 0.001}};
+// Five hundred points, so that there are levels to choose from.
+std::shared_ptr<const WorldModel> foot_model() {
+  static const std::shared_ptr<const WorldModel> model = [] {
+    std::vector<Vec3d> points;
+    const Shell ball = contact_test::ball_shell(0.01, 500, 1);
+    for (const Vec3f& p : ball.data().positions) points.emplace_back(p);
+    return peg_model(3e4, points, {}, 1e-3, {{0, 0, 0.015}, {}});
+  }();
+  return model;
+}
 
-// A hand that presses a three-footed object onto a floor and turns it.
-Recording recorded_press() {
-  HalfspaceContact contact(3000, k_feet);
-  const Pose start{{0, 0, 0.005}, {}};
-  SimulatedDevice device({}, {}, HandPath({start, {{0.01, 0, -0.004}, quat_from_rotation_vector({0.1, 0, 0.2})}}, 0.1));
-  HeldObject object(contact, shell_in_hand(), start);
-  TouchLoop loop(device, object, {});
-  Recording recording = begin_recording(object, {}, "three feet");
-  loop.run_cycles(100000);
-  collect_samples(loop, recording);
+const Pose k_start{{0, 0, 0.015}, {}};
+const std::vector<Pose> k_keys{k_start, {{0.01, 0, 0.004}, quat_from_rotation_vector({0.1, 0, 0.2})}, k_start};
+
+// Two hands at one foot, pressed on a plate and turned; the node budget changes, and with it the levels.
+Recording recorded_press(std::uint64_t before = 0) {
+  LocalWorld world(foot_model(), {Detail::Rule::by_work, WorkBudget::of(120), {}});
+  LocalWorld tight(foot_model(), {Detail::Rule::by_work, WorkBudget::of(40), {}});
+  SimulatedDevice one({}, {}, HandPath(k_keys, 0.1), k_peg);
+  ScriptedDevice two(HandPath({k_start, {{0, 0.002, 0.008}, {}}}, 0.02), k_peg);
+  TouchLoop loop({&one, &two}, world, {});
+  if (before > 0) {
+    EXPECT_EQ(loop.run_cycles(before), before);
+    EXPECT_NE(loop.change({&tight, {}}), 0U);
+    EXPECT_EQ(loop.run_cycles(1), 1U);
+  }
+  WorldMark mark = loop.mark();
+  Recording recording = begin_recording(world.model(), mark, {}, loop.hands(), "a foot");
+  loop.run_cycles(300);
+  if (before == 0) {
+    loop.change({&tight, {}});
+    loop.run_cycles(1000);
+  }
+  collect_samples(loop, recording, before);
   return recording;
 }
 
@@ -42,8 +65,7 @@ std::vector<std::byte> bytes_of(const Recording& recording) {
   const std::filesystem::path file = folder / "press.rec";
   write_recording(recording, file);
   const MappedFile mapped = map_file(file);
-  std::vector<std::byte> bytes(mapped.bytes.begin(), mapped.bytes.end());
-  return bytes;
+  return {mapped.bytes.begin(), mapped.bytes.end()};
 }
 
 void sign(std::vector<std::byte>& bytes) {
@@ -51,123 +73,105 @@ void sign(std::vector<std::byte>& bytes) {
   std::memcpy(bytes.data() + bytes.size() - 8, &check, 8);
 }
 
-bool alike(const Recording& a, const Recording& b) {
-  return std::equal(a.samples.begin(), a.samples.end(), b.samples.begin(), b.samples.end(), felt_alike);
+std::size_t same_cycles(const Recording& recording) {
+  Replay replay(recording, foot_model());
+  while (replay.next()) {
+  }
+  EXPECT_EQ(replay.identical(), replay.same() == recording.samples.size());
+  return replay.same();
 }
 
 TEST(Recording, ComesBackFromItsFileUnchanged) {
   Recording recording = recorded_press();
-  recording.object.coupling.linear_stiffness = 1234.5;
   recording.limits.ramp_seconds = 0.25;
-  recording.other.position = {1, 2, 3};
-  recording.limiter = {{{0.5, -1, 2}, {0.01, 0, 0.02}}, 0.625};
+  recording.limiters[1] = {{{0.5, -1, 2}, {0.01, 0, 0.02}}, 0.625};
   recording.samples[7].visited = 4321;
   recording.samples[7].cycle_ns = 98765;
   ASSERT_GT(recording.samples.size(), 200U);
-  const TemporaryFolder folder;
-  const std::filesystem::path file = folder / "press.rec";
-  write_recording(recording, file);
-  const Recording back = read_recording(file);
-  EXPECT_TRUE(back.samples == recording.samples);
-  EXPECT_EQ(back.scene, "three feet");
-  EXPECT_EQ(back.start, recording.start);
-  EXPECT_EQ(back.other, recording.other);
-  EXPECT_EQ(back.object.coupling.linear_stiffness, 1234.5);
-  EXPECT_EQ(back.object.moving, Moving::shell);
+  const Recording back = parse_recording(bytes_of(recording), "test");
+  EXPECT_EQ(back.scene, "a foot");
+  EXPECT_EQ(back.model_hash, recording.model_hash);
+  EXPECT_EQ(back.hands, 2U);
+  EXPECT_EQ(back.pairs, 1U);
   EXPECT_EQ(back.limits.ramp_seconds, 0.25);
-  EXPECT_EQ(back.limiter, recording.limiter);
-}
-
-TEST(Recording, PlaysBackTheSameForcesBitForBit) {
-  const std::vector<std::byte> file = bytes_of(recorded_press());
-  const Recording recording = parse_recording(file, "test");
-  HalfspaceContact contact(3000, k_feet);
-  RecordedDevice device(recording.samples);
-  HeldObject object(contact, recording.object, recording.start, recording.other);
-  TouchLoopSettings settings;
-  settings.limits = recording.limits;
-  TouchLoop loop(device, object, settings);
-  Recording again = begin_recording(object, settings.limits, recording.scene);
-  loop.run_cycles(100000);
-  collect_samples(loop, again);
-  EXPECT_TRUE(alike(again, recording));
-  double most = 0;
-  for (const TouchSample& sample : again.samples) most = std::max(most, norm(sample.felt.force));
-  EXPECT_GT(most, 1);  // there was something to feel
-}
-
-TEST(Recording, BegunInTheMidstOfALoopItPlaysBackTheSameForcesAndTheLoopFeelsNothingOfIt) {
-  // Two equal loops; one of them is asked to record in the middle, while the force is still fading in.
-  constexpr std::uint64_t k_before = 60;
-  std::vector<TouchSample> undisturbed;
-  Recording recording;
-  for (const bool record : {false, true}) {
-    HalfspaceContact contact(3000, k_feet), fresh(3000, k_feet);
-    const Pose start{{0, 0, 0.001}, {}};
-    ScriptedDevice device(HandPath({start, {{0.01, 0, -0.004}, quat_from_rotation_vector({0.1, 0, 0.2})}}, 0.05), 1e-3);
-    HeldObject object(contact, shell_in_hand(), start);
-    TouchLoop loop(device, object, {});
-    ASSERT_EQ(loop.run_cycles(k_before), k_before);
-    const TouchChange change{&fresh, shell_in_hand(), {}};
-    if (record) {
-      ASSERT_EQ(loop.change(change), 1U);
-    }
-    EXPECT_EQ(loop.frame().mark.change, 0U);  // it waits for the next cycle
-    loop.run_cycles(1000);
-    if (!record) {
-      for (TouchSample sample; loop.next_sample(sample);) undisturbed.push_back(sample);
-      continue;
-    }
-    const TouchMark mark = loop.frame().mark;
-    EXPECT_EQ(mark.change, 1U);
-    EXPECT_EQ(mark.cycle, k_before);
-    recording = begin_recording(change, mark, {}, "midst");
-    collect_samples(loop, recording, mark.cycle);
+  EXPECT_EQ(back.limiters, recording.limiters);
+  EXPECT_EQ(back.state, recording.state);
+  ASSERT_EQ(back.samples.size(), recording.samples.size());
+  for (std::size_t i = 0; i < back.samples.size(); ++i) {
+    const TouchSample &a = back.samples[i], &b = recording.samples[i];
+    ASSERT_TRUE(a.time == b.time && a.hands[0] == b.hands[0] && a.hands[1] == b.hands[1]) << i;
+    ASSERT_TRUE(a.levels[0] == b.levels[0] && a.state_hash == b.state_hash && a.in_contact == b.in_contact) << i;
+    ASSERT_TRUE(a.visited == b.visited && a.deepest == b.deepest && a.cycle_ns == b.cycle_ns) << i;
   }
-  ASSERT_EQ(recording.samples.size(), undisturbed.size() - k_before);
+}
+
+TEST(Recording, OfTwoHandsPlaysBackTheSameForcesStatesAndLevelsBitForBit) {
+  const Recording recording = parse_recording(bytes_of(recorded_press()), "test");
+  EXPECT_EQ(same_cycles(recording), recording.samples.size());
+  double most[2] = {0, 0};
+  std::size_t levels = 0;
   for (std::size_t i = 0; i < recording.samples.size(); ++i) {
-    EXPECT_EQ(recording.samples[i].felt.force, undisturbed[k_before + i].felt.force);
-    EXPECT_EQ(recording.samples[i].time, static_cast<double>(i) * 1e-3);
+    for (std::size_t hand = 0; hand < 2; ++hand)
+      most[hand] = std::max(most[hand], norm(recording.samples[i].hands[hand].felt.force));
+    levels += i > 0 && recording.samples[i].levels[0] != recording.samples[i - 1].levels[0];
   }
-  EXPECT_GT(recording.limiter.ramp, 0.1);
-  EXPECT_LT(recording.limiter.ramp, 0.9);
-  EXPECT_GT(norm(recording.limiter.last.force), 0);
-
-  HalfspaceContact contact(3000, k_feet);
-  RecordedDevice device(recording.samples);
-  HeldObject object(contact, recording.object, recording.start, recording.other);
-  TouchLoop loop(device, object, {});
-  loop.resume(recording.limiter);
-  Recording again = begin_recording(object, recording.limits, "again");
-  loop.run_cycles(100000);
-  collect_samples(loop, again);
-  EXPECT_TRUE(alike(again, recording));
+  EXPECT_GT(most[0], 1);  // there was something to feel
+  EXPECT_GT(most[1], 1);
+  EXPECT_GE(levels, 1U);
 }
 
-// What a recording's hand feels when it is played again against the floor it was pressed on.
-std::vector<TouchSample> played_again(const Recording& recording) {
-  HalfspaceContact contact(3000, k_feet);
-  RecordedDevice device(recording.samples);
-  HeldObject object(contact, recording.object, recording.start, recording.other);
-  TouchLoopSettings settings;
-  settings.limits = recording.limits;
-  settings.queued_samples = recording.samples.size();
-  TouchLoop loop(device, object, settings);
-  loop.resume(recording.limiter);
-  Recording again;
-  loop.run_cycles(recording.samples.size());
-  collect_samples(loop, again);
-  return again.samples;
+TEST(Recording, NoticesTheFirstCycleThatComesOutOtherwise) {
+  Recording recording = recorded_press();
+  recording.samples[120].hands[1].input.pose.position.x += 1e-9;
+  EXPECT_EQ(same_cycles(recording), 120U);
+  recording = recorded_press();
+  recording.samples[90].hands[0].felt.force.y += 1e-15;
+  EXPECT_EQ(same_cycles(recording), 90U);
+  // Without the levels that were rendered the states would be others.
+  recording = recorded_press();
+  for (TouchSample& sample : recording.samples) sample.levels[0] = 0;
+  EXPECT_LT(same_cycles(recording), recording.samples.size());
 }
 
-TEST(Recording, PlaysBackTheSameForcesThoughTheDeviceWasSwitchedOffStalledAndLostMeanwhile) {
-  HalfspaceContact contact(3000, k_feet);
-  testing::ProbeDevice device;
+TEST(Recording, BegunInTheMidstOfALoopPlaysBackTheSame) {
+  const Recording recording = recorded_press(60);
+  ASSERT_EQ(recording.samples.size(), 301U);
+  EXPECT_EQ(recording.samples[0].time, 0);
+  EXPECT_GT(recording.limiters[0].ramp, 0.1);  // while the force was still fading in
+  EXPECT_LT(recording.limiters[0].ramp, 0.9);
+  EXPECT_EQ(same_cycles(recording), 301U);
+}
+
+TEST(Recording, CanBeFeltAgainHandByHand) {
+  const Recording recording = recorded_press();
+  LocalWorld world(foot_model());
+  RecordedDevice one(recording, 0), two(recording, 1);
+  EXPECT_THROW(RecordedDevice(recording, 2), Error);
+  TouchLoop loop({&one, &two}, world, {});
+  std::size_t i = 0;
+  while (loop.run_cycles(1) == 1) {
+    const TouchSample& was = recording.samples[i++];
+    for (std::size_t hand = 0; hand < 2; ++hand)
+      ASSERT_EQ(loop.frame().sample.hands[hand].input, was.hands[hand].input);
+  }
+  EXPECT_EQ(i, recording.samples.size());
+}
+
+TEST(Recording, IsNotPlayedInAnotherWorldNorFromAStateThatIsNone) {
+  Recording recording = recorded_press();
+  EXPECT_THROW(Replay(recording, peg_model()), Error);
+  recording.state.resize(recording.state.size() - 8);
+  EXPECT_THROW(Replay(recording, foot_model()), Error);
+}
+
+TEST(Recording, PlaysBackTheSameForcesThoughADeviceWasSwitchedOffStalledAndLostMeanwhile) {
+  testing::ProbeDevice device(k_peg);
   int read = 0;
   std::atomic<bool> hang{false}, hanging{false};
   device.on_read = [&](DeviceReading& reading) {
     ++read;
-    reading.pose = {{0, 0, -4e-3 + 1e-6 * read}, {}};
+    const bool first = read == 1 || read == 461;  // where it takes hold
+    reading.pose = {{0, 0, first ? 0.015 : 0.006 + 1e-6 * read}, {}};
     if (read > 150 && read <= 170) reading.motors = Motors::off;
     if (read == 300) reading.motors = Motors::restarted;
     while (hang.load()) {
@@ -176,13 +180,13 @@ TEST(Recording, PlaysBackTheSameForcesThoughTheDeviceWasSwitchedOffStalledAndLos
     }
     return read < 450 || read > 460;
   };
-  HeldObject object(contact, shell_in_hand(), {});
+  LocalWorld world(foot_model());
   TouchLoopSettings settings;
   settings.wait_for_device = true;
   settings.queued_samples = 1U << 16U;
-  TouchLoop loop(device, object, settings);
-  Recording recording = begin_recording(object, {}, "troubles");
-  loop.run_cycles(449);
+  TouchLoop loop({&device}, world, settings);
+  Recording recording = begin_recording(world.model(), loop.mark(), {}, 1, "troubles");
+  EXPECT_EQ(loop.run_cycles(449), 449U);
   EXPECT_EQ(loop.run_cycles(100), 0U);
   while (loop.frame().state == TouchState::device_lost) loop.run_cycles(1);
   loop.run_cycles(150);
@@ -199,32 +203,30 @@ TEST(Recording, PlaysBackTheSameForcesThoughTheDeviceWasSwitchedOffStalledAndLos
   collect_samples(loop, recording);
 
   const std::vector<TouchSample>& samples = recording.samples;
-  for (std::size_t i = 0; i < 600; ++i) {
-    const bool off = i >= 150 && i < 170, starts = i == 0 || i == 170 || i == 299 || i == 449;
-    EXPECT_EQ(samples[i].motors, off ? Motors::off : starts ? Motors::restarted : Motors::on) << i;
+  for (std::size_t i = 0; i < 449; ++i) {
+    const bool off = i >= 150 && i < 170, starts = i == 0 || i == 170 || i == 299;
+    EXPECT_EQ(samples[i].hands[0].motors, off ? Motors::off : starts ? Motors::restarted : Motors::on) << i;
     if (off) {
-      EXPECT_EQ(samples[i].felt, Wrench{});
+      EXPECT_EQ(samples[i].hands[0].felt, Wrench{});
     }
   }
-  EXPECT_GT(norm(samples[149].felt.force), 2);
-  EXPECT_LT(norm(samples[170].felt.force), 0.2);
-  EXPECT_GT(samples[449].time - samples[448].time, 0.005);
-  const auto restarts = [](const TouchSample& sample) { return sample.motors == Motors::restarted; };
-  EXPECT_GE(std::count_if(samples.begin() + 600, samples.end(), restarts), 1);
+  EXPECT_GT(norm(samples[149].hands[0].felt.force), 2);
+  EXPECT_LT(norm(samples[170].hands[0].felt.force), 0.2);
+  const auto restarts = [](const TouchSample& sample) { return sample.hands[0].motors == Motors::restarted; };
+  EXPECT_GE(std::count_if(samples.begin() + 460, samples.end(), restarts), 1);
 
   Recording kept = parse_recording(bytes_of(recording), "test");
-  const std::vector<TouchSample> again = played_again(kept);
-  EXPECT_TRUE(std::equal(again.begin(), again.end(), samples.begin(), samples.end(), felt_alike));
+  EXPECT_EQ(same_cycles(kept), samples.size());
   // Without what happened to the motors the forces would be others.
-  for (TouchSample& sample : kept.samples) sample.motors = Motors::on;
-  const std::vector<TouchSample> without = played_again(kept);
-  EXPECT_FALSE(std::equal(without.begin(), without.end(), samples.begin(), samples.end(), felt_alike));
+  for (TouchSample& sample : kept.samples) sample.hands[0].motors = Motors::on;
+  EXPECT_LT(same_cycles(kept), samples.size());
 }
 
 TEST(Recording, RefusesEveryTruncationAndEveryFlippedByte) {
   Recording recording = recorded_press();
-  recording.samples.resize(3);
+  recording.samples.resize(2);
   const std::vector<std::byte> whole = bytes_of(recording);
+  EXPECT_NO_THROW(parse_recording(whole, "whole"));
   for (std::size_t size = 0; size < whole.size(); ++size)
     EXPECT_THROW(parse_recording(std::span(whole).first(size), "cut"), Error) << size;
   for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -246,18 +248,25 @@ TEST(Recording, RefusesNumbersThatAreNoneAndCountsBeyondTheFileEvenWithARightChe
     std::memcpy(bytes.data() + at, &poison, 8);
     sign(bytes);
     try {
-      for (const TouchSample& sample : parse_recording(bytes, "poisoned").samples) {
-        EXPECT_TRUE(is_finite(sample.hand) && is_finite(sample.object) && std::isfinite(sample.time));
-        EXPECT_TRUE(is_finite(sample.felt.force) && is_finite(sample.felt.torque));
+      const Recording read = parse_recording(bytes, "poisoned");
+      for (const TouchSample& sample : read.samples) {
+        EXPECT_TRUE(std::isfinite(sample.time));
+        for (const HandSample& hand : sample.hands)
+          EXPECT_TRUE(is_finite(hand.input.pose) && is_finite(hand.felt.force) && is_finite(hand.felt.torque));
+      }
+      Replay replay(read, foot_model());  // whatever it holds, playing it is safe
+      while (replay.next()) {
       }
     } catch (const Error&) {
     }
   }
-  std::vector<std::byte> greedy = whole;
-  const std::uint64_t many = std::uint64_t{1} << 60;
-  std::memcpy(greedy.data() + 16, &many, 8);
-  sign(greedy);
-  EXPECT_THROW(parse_recording(greedy, "greedy"), Error);
+  for (const std::size_t count_at : {12U, 16U, 20U, 24U, 32U}) {  // hands, pairs, description, state, samples
+    std::vector<std::byte> greedy = whole;
+    const std::uint32_t many = 1U << 30;
+    std::memcpy(greedy.data() + count_at, &many, 4);
+    sign(greedy);
+    EXPECT_THROW(parse_recording(greedy, "greedy"), Error) << count_at;
+  }
 }
 
 TEST(Recording, SaysWhichFileIsMissingOrUnwritable) {

@@ -3,6 +3,8 @@ import { parseScene, parseScenes, type Scene, type SceneEntry } from './messages
 import { decodeMesh, decodeRecording, type Decoded, type MeshData, type Recording } from './protocol';
 
 export class Api {
+  participant = 0; // this page's number, from the server's hello
+
   constructor(
     readonly token: string,
     readonly base: string,
@@ -56,7 +58,7 @@ export class Api {
   }
 
   async saveScene(name: string): Promise<{ file: string; play: string }> {
-    const answer = await this.request(`/api/scene/save?name=${encodeURIComponent(name)}`, { method: 'POST' });
+    const answer = await this.request(`/api/scene/save?name=${encodeURIComponent(name)}&participant=${this.participant}`, { method: 'POST' });
     const json = (await answer.json()) as { file?: string; play?: string };
     return { file: json.file ?? name, play: json.play ?? '' };
   }
@@ -70,7 +72,7 @@ export class Api {
     signal: AbortSignal,
   ): Promise<number | null> {
     return new Promise((resolve, reject) => {
-      const query = `name=${encodeURIComponent(file.name)}&unit=${encodeURIComponent(unit)}&role=auto`;
+      const query = `name=${encodeURIComponent(file.name)}&unit=${encodeURIComponent(unit)}&role=auto&participant=${this.participant}`;
       const request = new XMLHttpRequest();
       request.open('POST', this.address(`/api/upload?${query}`));
       request.upload.onprogress = (event) => progress(event.lengthComputable ? event.loaded / event.total : 0);

@@ -1,16 +1,17 @@
 // The page as a whole: what arrives from the server goes to the picture and the panels, what the user does goes to the server.
-import { Vector3 } from 'three';
 import { Api } from './api';
 import { Sound } from './cues';
-import { byId } from './dom';
-import { backOff, Feed, type Link, type Socket } from './feed';
+import { byId, element, remembered } from './dom';
+import { Feed, type Link, type Socket } from './feed';
+import { Clicks } from './hands/click';
 import { GamepadHand } from './hands/gamepad';
 import { Hand } from './hands/hand';
 import { KeyboardHand } from './hands/keyboard';
-import { isForPage } from './hands/keys';
-import { fromWire, toWire, withinReach, type HandPose } from './hands/motion';
+import { toWire, withinReach } from './hands/motion';
 import { PointerHand, type PointerView } from './hands/pointer';
-import type { Command, Message, RecordingEntry } from './messages';
+import { hintOf } from './hint';
+import { looksAlike, messageOf, SceneLoader } from './loading';
+import type { Command, Message, RecordingEntry, Scene } from './messages';
 import { DropZone, Jobs, objection } from './panels/drop';
 import { Gallery } from './panels/gallery';
 import { Help } from './panels/help';
@@ -20,9 +21,14 @@ import { Plots } from './panels/plots';
 import { Readout } from './panels/readout';
 import { RecordingList, ReplayBar } from './panels/recorder';
 import { SettingsPanel } from './panels/settings';
+import { TaskPanel } from './panels/task';
 import { Toasts } from './panels/toast';
-import { HandFlag, Holder, StateFlag, type StateFrame } from './protocol';
-import { Player } from './replay';
+import { WorldPanel } from './panels/world';
+import { ClockFlag, kVersion, type StateFrame } from './protocol';
+import type { Player } from './replay';
+import { Replays } from './replays';
+import { SharedWorld } from './shared-world';
+import { connectButtons } from './shortcuts';
 import { cssColor, ThemeSwitch } from './theme';
 import { Stage } from './view/stage';
 import { WorldView } from './view/world';
@@ -32,19 +38,24 @@ const kPlotsEvery = 100; // milliseconds
 export class App {
   readonly api: Api;
   readonly feed: Feed;
-  readonly stage: Stage;
-  readonly world: WorldView;
+  readonly stage = new Stage(byId<HTMLCanvasElement>('stage'));
+  readonly shared = new SharedWorld(
+    (command) => this.command(command),
+    () => this.sharedChanged(),
+  );
+  readonly world = new WorldView(this.stage, byId('labels'), this.shared);
   readonly hand: Hand;
-  player: Player | null = null;
   shown: StateFrame | null = null;
   interactiveAt = 0; // milliseconds after the page was opened
 
   private readonly toasts = new Toasts(byId('toasts'));
   private readonly gallery: Gallery;
   private readonly readout: Readout;
+  private readonly taskPanel: TaskPanel;
   private readonly plots: Plots;
   private readonly parts: PartsPanel;
   private readonly settings: SettingsPanel;
+  private readonly worldPanel: WorldPanel;
   private readonly recordings: RecordingList;
   private readonly replayBar: ReplayBar;
   private readonly jobs: Jobs;
@@ -54,35 +65,39 @@ export class App {
   private readonly pointer: PointerHand;
   private readonly keyboard: KeyboardHand;
   private readonly gamepad: GamepadHand;
-  private generation = 0; // of the scene in the picture; 0 while the server has another one, whose frames do not fit
-  private sceneRequest = 0; // counts up with all that makes a scene on its way unwanted
+  private readonly scenes: SceneLoader;
+  private readonly replays: Replays;
   private uploadBytes = Infinity;
   private recording = false;
   private commands = 0;
   private recordingEntries: RecordingEntry[] = [];
-  private waitingReplay: RecordingEntry | null = null; // until its scene is open
-  private replayRequest = 0; // counts up with all that makes a recording on its way unwanted
   private lastStep = performance.now();
   private lastPlots = 0;
 
   constructor(address: Location) {
     this.api = new Api(new URLSearchParams(address.search).get('token') ?? '', address.origin);
-    this.stage = new Stage(byId<HTMLCanvasElement>('stage'));
-    this.world = new WorldView(this.stage);
     this.stage.controls.addEventListener('change', () => this.world.redraw());
     this.hand = this.makeHand();
     const view = this.makeView();
+    new Clicks(byId('stage'), (x, y) => this.shared.select(this.world.bodyAt(x, y)));
     this.pointer = new PointerHand(byId('stage'), view, this.hand);
     this.keyboard = new KeyboardHand(view, this.hand);
     this.gamepad = new GamepadHand(view, this.hand, (name) => this.toasts.show(`Gamepad connected: ${name}`, 'info'));
+    this.scenes = new SceneLoader(this.api, {
+      opened: (scene) => this.openedScene(scene),
+      mesh: (part, mesh) => this.world.addPart(part, mesh),
+      failed: (reason) => this.toasts.show(reason),
+    });
+    this.replays = this.makeReplays();
 
     this.gallery = new Gallery(byId('scenes'), (path) => this.api.address(path), {
       open: (name) => this.openScene(name),
       remove: (name) => this.command({ type: 'delete_scene', name }),
     });
+    const [task, plots] = [element('div', { className: 'group', id: 'task' }), element('div', { className: 'plots' })];
+    byId('feel').append(task);
+    this.taskPanel = new TaskPanel(task, () => this.shared.restartTask());
     this.readout = new Readout(byId('feel'));
-    const plots = document.createElement('div');
-    plots.className = 'plots';
     byId('feel').append(plots);
     this.layout = new Layout(this.stage, (turning) => (this.pointer.turning = turning));
     this.theme = new ThemeSwitch(() => this.repaint());
@@ -90,34 +105,38 @@ export class App {
     this.plots = new Plots(plots);
     this.parts = new PartsPanel(byId('parts'), {
       add: (files) => this.upload(files),
-      remove: (part) => this.command({ type: 'remove_part', part }),
-      setRole: (part, role) => this.command({ type: 'set_role', part, role }),
+      remove: (body) => this.shared.remove(body),
+      setMotion: (body, motion) => this.shared.setMotion(body, motion),
       save: (name) => void this.save(name),
     });
+    this.worldPanel = new WorldPanel(byId('world'), this.shared, () => this.feed.greet());
     this.settings = new SettingsPanel(byId('settings'), {
       choices: () => this.sendView(),
       settings: (change) => this.command({ type: 'settings', ...change }),
     });
     this.recordings = new RecordingList(byId('recordings'), this.api, {
-      replay: (entry) => this.startReplay(entry),
+      replay: (entry) => {
+        this.hand.drop();
+        this.replays.start(entry);
+      },
       remove: (entry) => this.command({ type: 'delete_recording', recording: entry.id }),
     });
-    this.replayBar = new ReplayBar(byId('replay'), () => this.stopReplay());
+    this.replayBar = new ReplayBar(byId('replay'), () => this.replays.stop());
     const complain = (text: string) => this.toasts.show(text);
     this.jobs = new Jobs(byId('jobs'), this.api, (job) => this.command({ type: 'cancel_job', job }), complain);
     new DropZone(byId('drop'), (files) => this.upload(files));
-    const help = new Help(byId<HTMLDialogElement>('help'));
-    this.connectButtons(help);
+    this.connectButtons();
 
     this.feed = new Feed({
       open: () => new WebSocket(this.api.feedAddress()) as unknown as Socket,
       refusal: () => this.api.refusal(),
+      name: () => remembered('name') ?? '',
       events: {
         link: (link, reason) => this.linked(link, reason),
         message: (message) => this.received(message),
         frame: (frame) => this.plot(frame),
         near: (frame) => {
-          if (frame.generation === this.generation && !this.player) this.world.near(frame);
+          if (frame.generation === this.scenes.generation && !this.player) this.world.near(frame);
         },
       },
     });
@@ -128,6 +147,10 @@ export class App {
     });
     // A hidden page gets no animation frames, but whoever holds a hand has to say so now and then.
     setInterval(() => this.hand.tick(performance.now()), 1000);
+  }
+
+  get player(): Player | null {
+    return this.replays.player;
   }
 
   // ---- every animation frame ----
@@ -150,6 +173,7 @@ export class App {
         this.readout.show(this.shown, this.maxForce());
         this.plots.markLevel(this.shown);
       }
+      this.taskPanel.show(this.shown?.task ?? null, this.shared.task?.title ?? 'Task');
       this.layout.hint(this.hintText());
     }
     if (!this.interactiveAt && this.world.complete && this.shown) this.interactiveAt = performance.now();
@@ -162,7 +186,7 @@ export class App {
       this.replayBar.show();
       this.plots.setCursor(this.player.time);
       frame = this.player.frame;
-    } else if (frame?.generation !== this.generation) {
+    } else if (frame?.generation !== this.scenes.generation) {
       frame = null;
     }
     if (!frame || frame === this.shown) return;
@@ -180,30 +204,28 @@ export class App {
   }
 
   private plot(frame: StateFrame): void {
-    if (frame.generation !== this.generation || this.player) return;
+    if (frame.generation !== this.scenes.generation || this.player) return;
     this.plots.add(frame);
-    this.setRecording((frame.flags & StateFlag.recording) !== 0);
+    this.setRecording((frame.flags & ClockFlag.recording) !== 0);
     this.layout.viewers(frame.viewers);
   }
 
   private maxForce(): number {
-    return this.world.info?.hands[0]?.maxForce || 8;
+    return this.world.info?.maxForce || 8;
   }
 
   private hintText(): string {
-    if (this.player) return '';
-    if (this.feed.link !== 'open') return '';
-    if (!this.world.info || this.world.info.hands.length === 0) return 'Pick a scene, or drop two parts to try to assemble them.';
-    const hand = this.shown?.hands.find((entry) => entry.hand === this.hand.index);
-    if (this.hand.grip === 'held') {
-      if (hand && hand.flags & HandFlag.forceLimited) return 'This is the largest force you may feel.';
-      if (!this.hand.isMovedBy('pointer')) return 'You hold the part · Esc lets go';
-      return this.pointer.byTouch ? 'Second finger: pinch for depth, twist to roll' : 'Wheel: depth · Shift: turn';
-    }
-    if (hand?.holder === Holder.viewer) return 'Another viewer holds the part.';
-    if (hand?.holder === Holder.device) return 'A device at the server holds the part.';
-    if (hand?.holder === Holder.script) return 'A script moves the part. Drag it to take over.';
-    return 'Drag the coloured part into the other one · ? for all gestures';
+    const byPointer = this.hand.isMovedBy('pointer');
+    return hintOf({
+      live: !this.player && this.feed.link === 'open',
+      graspable: this.shared.bodies.filter((body) => body.graspable).length,
+      grip: this.hand.grip,
+      movedBy: byPointer ? (this.pointer.byTouch ? 'touch' : 'mouse') : 'other',
+      me: this.shared.me,
+      hands: this.shown?.hands ?? [],
+      body: this.hand.body,
+      nameOf: (participant) => this.shared.nameOf(participant),
+    });
   }
 
   // ---- from the server ----
@@ -217,15 +239,20 @@ export class App {
   }
 
   private received(message: Message): void {
+    this.shared.received(message);
     switch (message.type) {
       case 'hello':
+        this.api.participant = message.participant;
         this.uploadBytes = message.uploadBytes;
         this.parts.allow(message.features);
         this.settings.allow(message.features);
+        this.taskPanel.allow(this.shared.canRestart);
         this.layout.allowRecording(message.features.includes('record'));
         this.sendView();
         void this.loadGallery();
-        if (message.protocol !== 1) this.toasts.show('The server speaks another protocol. Reload the page.');
+        if (message.protocol !== kVersion) {
+          this.toasts.show(`The server speaks version ${message.protocol} of the protocol, this page version ${kVersion}. Reload the page.`);
+        }
         break;
       case 'scenes':
         void this.loadGallery();
@@ -234,7 +261,7 @@ export class App {
         void this.loadScene();
         break;
       case 'hand':
-        this.hand.answered(message.hand, message.state, message.reason);
+        this.hand.answered(message);
         break;
       case 'job':
         this.jobs.show(message);
@@ -254,13 +281,21 @@ export class App {
         if (message.ok) break;
         this.toasts.show(message.reason || 'The server refused.');
         this.settings.restore(); // it may have been a slider
+        this.worldPanel.show();
         break;
       case 'error':
         this.toasts.show(message.reason);
         break;
-      case 'unknown':
+      default: // people and the world are the shared world's, the rest is from a later version
         break;
     }
+  }
+
+  private sharedChanged(): void {
+    this.worldPanel?.show();
+    // Keys and sticks take what was selected, if it can be picked up.
+    if (this.hand?.grip === 'free' && this.shared.selected?.graspable) this.hand.body = this.shared.selected.id;
+    this.world?.redraw();
   }
 
   private async loadGallery(): Promise<void> {
@@ -271,53 +306,27 @@ export class App {
     });
   }
 
-  // What the picture shows is no longer what the server has open.
   private forgetScene(): void {
-    this.generation = 0;
-    ++this.sceneRequest;
+    this.scenes.forget();
     this.hand.forget();
     this.showNothing();
   }
 
   private async loadScene(): Promise<void> {
     this.forgetScene();
-    ++this.replayRequest;
-    if (this.player && this.world.info) this.stopReplay();
-    const request = this.sceneRequest;
-    const isWanted = () => request === this.sceneRequest;
-    const scene = await this.insist(isWanted, () => this.api.scene());
-    if (!scene) return;
-    const before = this.world.info;
-    // The eye stays where it is when a part was added or the server came back with the same scene.
-    const keepView = before !== null && before.name === scene.name && isAlike(before.bounds, scene.bounds);
+    this.replays.sceneChanges();
+    const scene = await this.scenes.load();
+    if (scene) this.replays.sceneLoaded(scene.name);
+  }
+
+  private openedScene(scene: Scene): void {
     this.plots.clear();
-    this.world.open(scene, keepView);
-    this.generation = scene.generation;
+    this.world.open(scene, looksAlike(this.world.info, scene));
+    this.hand.body = scene.bodies.find((body) => body.graspable)?.id ?? 0;
+    this.shared.open(scene);
     this.parts.set(scene);
     this.layout.title(scene.title);
     this.gallery.mark(scene.name);
-    const meshes = scene.parts.map(async (part) => {
-      const mesh = await this.insist(isWanted, () => this.api.mesh(part.id, scene.generation));
-      if (mesh) this.world.addPart(part, mesh);
-    });
-    await Promise.all(meshes);
-    if (isWanted() && this.waitingReplay?.scene === scene.name) this.startReplay(this.waitingReplay);
-  }
-
-  // Asks until the server answers (it may be too busy just now); null once the answer is no longer wanted.
-  private async insist<T>(isWanted: () => boolean, ask: () => Promise<T>): Promise<T | null> {
-    for (let attempt = 0; ; ++attempt) {
-      try {
-        const answer = await ask();
-        return isWanted() ? answer : null;
-      } catch (error) {
-        // What has been replaced meanwhile may fail to load; that is nobody's concern.
-        if (!isWanted()) return null;
-        this.toasts.show(messageOf(error));
-      }
-      await new Promise((resolve) => setTimeout(resolve, 1000 * backOff(attempt, Math.random())));
-      if (!isWanted()) return null;
-    }
   }
 
   // ---- to the server ----
@@ -325,11 +334,12 @@ export class App {
   private command(command: Command): void {
     if (!this.feed.send({ ...command, id: ++this.commands })) {
       this.toasts.show('There is no connection to the server right now.');
+      this.worldPanel.show(); // a box may have been ticked in vain
     }
   }
 
   private openScene(name: string): void {
-    this.stopReplay();
+    this.replays.stop();
     this.hand.drop();
     this.command({ type: 'open_scene', name });
     this.layout.sceneChosen();
@@ -379,56 +389,41 @@ export class App {
     this.command({ type: this.recording ? 'record_stop' : 'record_start' });
   }
 
-  // ---- replay ----
+  // ---- wiring ----
 
-  private startReplay(entry: RecordingEntry): void {
-    this.stopReplay();
-    this.hand.drop();
-    if (entry.scene !== this.world.info?.name) {
-      this.waitingReplay = entry;
-      this.command({ type: 'open_scene', name: entry.scene });
-      return;
-    }
-    const request = this.replayRequest;
-    void this.attempt(async () => {
-      const recording = await this.api.recording(entry.id);
-      if (request !== this.replayRequest) return;
-      this.player = new Player(recording);
-      this.world.setNear(false); // a recording does not hold distances, and the live ones belong to another moment
-      this.plots.showRecording(recording.frames);
-      this.layout.showReadouts();
-      this.replayBar.open(this.player);
+  private makeReplays(): Replays {
+    return new Replays({
+      sceneName: () => this.world.info?.name ?? '',
+      openScene: (name) => this.command({ type: 'open_scene', name }),
+      fetch: (id) => this.api.recording(id),
+      started: (player) => {
+        this.world.setNear(false); // a recording does not hold distances, and the live ones belong to another moment
+        this.plots.showRecording(player.recording.frames);
+        this.layout.showReadouts();
+        this.replayBar.open(player);
+      },
+      stopped: () => {
+        this.showNothing();
+        this.world.setNear(this.settings.choices.near);
+        this.plots.clear();
+        this.replayBar.close();
+      },
+      failed: (error) => this.toasts.show(messageOf(error)),
     });
   }
 
-  private stopReplay(): void {
-    this.waitingReplay = null;
-    ++this.replayRequest;
-    if (!this.player) return;
-    this.player = null;
-    this.showNothing();
-    this.world.setNear(this.settings.choices.near);
-    this.plots.clear();
-    this.replayBar.close();
-  }
-
-  // ---- wiring ----
-
   private makeHand(): Hand {
     return new Hand({
-      take: (hand) => {
+      grasp: (body, point) => {
         if (this.player) return false;
-        this.stopReplay(); // whoever grabs the part does not wait for a replay any more
-        return this.feed.send({ type: 'take_hand', hand });
+        this.replays.stop(); // whoever grabs a part does not wait for a replay any more
+        return this.feed.send({ type: 'grasp', body, ...(point && { point: point.toArray() }) });
       },
-      release: (hand) => void this.feed.send({ type: 'release_hand', hand }),
+      release: (hand) => void this.feed.send({ type: 'release_hand', ...(hand && { hand }) }),
       input: (hand, pose) => {
-        this.feed.sendInput({ hand, buttons: 0, generation: this.generation, pose: toWire(pose) });
+        this.feed.sendInput({ hand, buttons: 0, generation: this.scenes.generation, pose: toWire(pose) });
       },
-      object: (hand) => {
-        const state = this.shown?.hands.find((entry) => entry.hand === hand);
-        return state ? fromWire(state.object) : null;
-      },
+      body: (body) => (this.shown ? this.world.graspablePose(body) : null),
       limit: (pose) => withinReach(pose, this.stage.centre, this.stage.size),
       changed: () => this.layout.grip(this.hand.grip),
       refused: (reason) => this.toasts.show(reason),
@@ -437,49 +432,33 @@ export class App {
 
   private makeView(): PointerView {
     return {
-      pick: (x, y) => {
-        if (this.player) return null;
-        const hit = this.stage.hit(x, y, this.world.grabbable());
-        const hand = hit && this.world.handOf(hit.object);
-        return hit && hand !== null ? { hand, point: hit.point } : null;
-      },
+      pick: (x, y) => (this.player ? null : this.world.pick(x, y)),
       ray: (x, y) => this.stage.ray(x, y),
       basis: () => this.stage.basis(),
-      pivot: (hand: number, pose: HandPose): Vector3 => this.world.pivot(hand, pose),
+      pivot: (body, pose) => this.world.pivot(body, pose),
       sceneSize: () => this.stage.size,
       setOrbiting: (on) => (this.stage.controls.enabled = on),
       grabbed: (local) => (this.world.grabbed = local),
     };
   }
 
-  private connectButtons(help: Help): void {
-    const soundButton = byId('sound');
-    soundButton.addEventListener('click', () => soundButton.setAttribute('aria-pressed', String(this.sound.toggle())));
-    byId('theme').addEventListener('click', () => this.theme.toggle());
-    byId('help-open').addEventListener('click', () => help.toggle());
-    byId('reset').addEventListener('click', () => this.reset());
-    byId('record').addEventListener('click', () => this.toggleRecording());
-    const lookAtAll = () => this.world.info && this.stage.lookAt(this.world.info.bounds);
-    byId('stage').addEventListener('dblclick', (event) => {
-      if (!this.stage.hit(event.clientX, event.clientY, this.world.grabbable())) lookAtAll();
-    });
-    const keys: Record<string, () => void> = {
-      KeyF: lookAtAll,
-      KeyR: () => this.reset(),
-      KeyG: () => this.layout.toggleGallery(),
-      KeyP: () => this.layout.toggleSide(),
-      Space: () => (this.player ? this.replayBar.toggle() : this.toggleRecording()),
-      Escape: () => this.replayBar.exit(),
+  private connectButtons(): void {
+    const lookAtAll = () => {
+      if (this.world.info) this.stage.lookAt(this.world.info.bounds);
     };
-    window.addEventListener('keydown', (event) => {
-      if (event.repeat) return;
-      // An open dialog takes everything but the key that opened it.
-      if (event.key === '?' && (help.isOpen || isForPage(event))) return help.toggle();
-      if (!isForPage(event)) return;
-      const action = keys[event.code];
-      if (!action) return;
-      event.preventDefault();
-      action();
+    byId('stage').addEventListener('dblclick', (event) => {
+      if (!this.world.pick(event.clientX, event.clientY)) lookAtAll();
+    });
+    connectButtons(new Help(byId<HTMLDialogElement>('help')), {
+      sound: () => this.sound.toggle(),
+      theme: () => this.theme.toggle(),
+      reset: () => this.reset(),
+      record: () => this.toggleRecording(),
+      pauseOrRecord: () => (this.player ? this.replayBar.toggle() : this.toggleRecording()),
+      lookAtAll,
+      toggleGallery: () => this.layout.toggleGallery(),
+      toggleSide: () => this.layout.toggleSide(),
+      leaveReplay: () => this.replayBar.exit(),
     });
   }
 
@@ -495,14 +474,4 @@ export class App {
       this.toasts.show(messageOf(error));
     }
   }
-}
-
-function isAlike(a: { min: number[]; max: number[] }, b: { min: number[]; max: number[] }): boolean {
-  const size = Math.hypot(...a.max.map((value, i) => value - a.min[i]!)) || 1;
-  const off = (p: number[], q: number[]) => Math.hypot(...p.map((value, i) => value - q[i]!));
-  return off(a.min, b.min) < 0.2 * size && off(a.max, b.max) < 0.2 * size;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,7 @@
 // Latest value wins: frames are decoded as they arrive, and whoever draws asks for the newest one. Text messages are
 // rare and each is handed on.
 import { parseMessage, type Command, type Message } from './messages';
-import { decodeFrame, encodeInput, type HandInput, type NearFrame, type StateFrame } from './protocol';
+import { decodeFrame, encodeInput, kVersion, type HandInput, type NearFrame, type StateFrame } from './protocol';
 
 export type Link = 'connecting' | 'open' | 'waiting' | 'refused';
 
@@ -16,7 +16,7 @@ export function backOff(attempt: number, random: number): number {
 
 // Codes after which coming back at once would only repeat what went wrong (see "Closing" in the specification).
 export function pauseAfter(code: number): number {
-  return code === 1009 || code === 4000 || code === 4001 || code === 4002 ? 10 : 0;
+  return code === 1009 || code === 4000 || code === 4001 || code === 4002 || code === 4004 ? 10 : 0;
 }
 
 // What the feed needs of a WebSocket; tests give it a fake one.
@@ -24,6 +24,7 @@ export interface Socket {
   binaryType: string;
   readyState: number;
   bufferedAmount: number;
+  onopen: (() => void) | null;
   onmessage: ((event: { data: unknown }) => void) | null;
   onclose: ((event: { code: number; reason: string }) => void) | null;
   onerror: (() => void) | null;
@@ -43,6 +44,7 @@ export interface FeedSettings {
   // Asked after a connection that never opened: the reason why it cannot, or '' when only the network is in the way.
   refusal: () => Promise<string>;
   random?: () => number;
+  name?: () => string; // what others shall call the user; asked at every connection
   events: FeedEvents;
 }
 
@@ -76,9 +78,18 @@ export class Feed {
     const socket = this.settings.open();
     this.socket = socket;
     socket.binaryType = 'arraybuffer';
+    socket.onopen = () => this.greet();
     socket.onmessage = (event) => this.receive(event.data);
     socket.onerror = () => {}; // a close event always follows, and it knows more
     socket.onclose = (event) => this.lost(event.code, event.reason);
+  }
+
+  // The page speaks first: which version it speaks, what it can do beyond that, and who it is. Later again, if the name
+  // has changed.
+  greet(): void {
+    if (this.socket?.readyState !== kOpen) return;
+    const hello: Command = { type: 'hello', protocol: kVersion, features: [], name: this.settings.name?.() ?? '' };
+    this.socket.send(JSON.stringify(hello));
   }
 
   // For good: no reconnect.
@@ -110,7 +121,7 @@ export class Feed {
   private watch(): void {
     if (this.link !== 'open' || ++this.silentWatches < kSilentWatches || !this.socket) return;
     const dead = this.socket;
-    dead.onmessage = dead.onclose = null; // its own close event would come once the network is back
+    dead.onopen = dead.onmessage = dead.onclose = null; // its own close event would come once the network is back
     dead.close();
     this.lost(kUnreachable, '');
   }

@@ -2,13 +2,16 @@
 import './style.css';
 import { Vector3 } from 'three';
 import { App } from './app';
-import type { StateFrame } from './protocol';
+import { toWire } from './hands/motion';
+import type { Pose, StateFrame } from './protocol';
 
 export interface TestState {
   link: string;
   scene: string;
   generation: number;
   parts: { id: number; name: string; role: string }[];
+  // The first body that can be picked up, one of its parts, and where it is wanted: by a hand, or where it is.
+  moving: { body: number; part: number; wanted: Pose | null } | null;
   complete: boolean; // every mesh of the scene is there
   frame: (Omit<StateFrame, 'contacts' | 'traversed'> & { contacts: number[]; traversed: number[] }) | null; // shown last
   grip: string;
@@ -34,6 +37,12 @@ declare global {
   }
 }
 
+function movingOf(app: App): TestState['moving'] {
+  const body = app.shared.bodies.find((entry) => entry.graspable);
+  const wanted = body && app.world.wantedPose(body.id);
+  return body ? { body: body.id, part: body.parts[0] ?? 0, wanted: wanted ? toWire(wanted) : null } : null;
+}
+
 function hookOf(app: App): TestHook {
   return {
     state: () => ({
@@ -41,6 +50,7 @@ function hookOf(app: App): TestHook {
       scene: app.world.info?.name ?? '',
       generation: app.world.info?.generation ?? 0,
       parts: app.world.info?.parts.map(({ id, name, role }) => ({ id, name, role })) ?? [],
+      moving: movingOf(app),
       complete: app.world.complete,
       frame: app.shown && {
         ...app.shown,

@@ -17,6 +17,7 @@ export interface Bounds {
 
 export interface PartInfo {
   id: number;
+  body: number;
   name: string;
   role: 'moving' | 'static';
   color: string;
@@ -31,13 +32,32 @@ export interface PartInfo {
   removable: boolean;
 }
 
-export interface HandInfo {
-  hand: number;
-  part: number;
+export type Motion = 'fixed' | 'path' | 'free';
+
+export interface BodyInfo {
+  id: number;
   name: string;
-  linearStiffness: number;
-  maxForce: number;
-  maxTorque: number;
+  parts: number[];
+  motion: Motion;
+  mass: number; // kilograms; 0 unless it is free
+  density: number; // kg/m³
+  pose: Pose; // at the start
+  graspable: boolean;
+  copy: boolean; // it can be copied
+  removable: boolean;
+}
+
+export interface TaskInfo {
+  title: string;
+  body: number;
+  target: Pose;
+}
+
+export interface Person {
+  participant: number;
+  name: string;
+  color: string;
+  kind: 'page' | 'device' | 'script';
 }
 
 export interface Settings {
@@ -54,7 +74,11 @@ export interface Scene {
   summary: string;
   bounds: Bounds;
   parts: PartInfo[];
-  hands: HandInfo[];
+  bodies: BodyInfo[];
+  task: TaskInfo | null;
+  gravity: number; // m/s², downwards
+  maxForce: number; // that a hand may feel, newtons
+  maxTorque: number; // newton metres
 }
 
 export interface RecordingEntry {
@@ -69,7 +93,7 @@ export interface Hello {
   type: 'hello';
   protocol: number;
   version: string;
-  viewer: number;
+  participant: number; // this page's own
   features: string[];
   uploadBytes: number;
 }
@@ -84,14 +108,24 @@ export interface Job {
   reason: string;
 }
 
-export type HandChange = 'granted' | 'refused' | 'released' | 'lost';
+export interface HandNews {
+  type: 'hand';
+  hand: number; // 0 if it was refused
+  state: 'granted' | 'refused' | 'released' | 'lost';
+  body: number;
+  point: Vec3; // where the body is held, in its own frame
+  reason: string;
+}
 
 export type Message =
   | Hello
   | Job
   | { type: 'scenes' }
   | { type: 'scene'; generation: number; name: string }
-  | { type: 'hand'; hand: number; state: HandChange; reason: string }
+  | { type: 'people'; people: Person[] }
+  | HandNews
+  | { type: 'world'; gravity: number }
+  | { type: 'body'; body: number; motion: Motion; mass: number; density: number }
   | { type: 'recording'; active: boolean; seconds: number }
   | { type: 'recordings'; recordings: RecordingEntry[] }
   | { type: 'settings'; settings: Settings }
@@ -100,20 +134,24 @@ export type Message =
   | { type: 'unknown' };
 
 export type Command = { id?: number } & (
+  | { type: 'hello'; protocol: number; features: string[]; name: string }
   | { type: 'view'; traversed?: boolean; near?: boolean; fps?: number }
   | { type: 'open_scene' | 'delete_scene'; name: string }
-  | { type: 'reset' | 'record_start' | 'record_stop' }
-  | { type: 'take_hand' | 'release_hand'; hand: number }
+  | { type: 'reset' | 'record_start' | 'record_stop' | 'task_reset' }
+  | { type: 'grasp'; body: number; point?: Vec3 }
+  | { type: 'release_hand'; hand?: number } // without one: whatever this page holds
+  | { type: 'world'; gravity: number }
+  | { type: 'set_body'; body: number; mass?: number; density?: number; motion?: 'free' | 'fixed' }
+  | { type: 'copy_body' | 'remove_body'; body: number }
   | { type: 'settings'; contact_stiffness?: number; max_force?: number; budget_us?: number }
   | { type: 'delete_recording'; recording: string }
-  | { type: 'remove_part'; part: number }
-  | { type: 'set_role'; part: number; role: 'moving' | 'static' }
   | { type: 'cancel_job'; job: number }
 );
 
 type Json = Record<string, unknown>;
 
-const kNeutralColor = '#a9b1b9'; // of a part whose colour makes no sense
+const kNeutralColor = '#a9b1b9'; // of a part or person whose colour makes no sense
+const kMotions = ['fixed', 'path', 'free'] as const;
 
 export function parseMessage(text: string): Decoded<Message> {
   const json = parseObject(text);
@@ -128,7 +166,7 @@ function messageOf(json: Json): Message {
         type: 'hello',
         protocol: number(json.protocol),
         version: string(json.version),
-        viewer: number(json.viewer),
+        participant: number(json.participant),
         features: array(json.features).map((entry) => string(entry)),
         uploadBytes: number(object(json.limits).upload_bytes, 256 * 1024 * 1024),
       };
@@ -136,12 +174,26 @@ function messageOf(json: Json): Message {
       return { type: 'scenes' };
     case 'scene':
       return { type: 'scene', generation: number(json.generation), name: string(json.name) };
+    case 'people':
+      return { type: 'people', people: array(json.people).map((entry) => personOf(object(entry))) };
     case 'hand':
       return {
         type: 'hand',
         hand: number(json.hand),
         state: oneOf(json.state, ['granted', 'refused', 'released', 'lost'], 'lost'),
+        body: number(json.body),
+        point: vector(json.point, [0, 0, 0]) as Vec3,
         reason: string(json.reason),
+      };
+    case 'world':
+      return { type: 'world', gravity: number(json.gravity) };
+    case 'body':
+      return {
+        type: 'body',
+        body: number(json.body),
+        motion: oneOf(json.motion, kMotions, 'fixed'),
+        mass: number(json.mass),
+        density: number(json.density),
       };
     case 'job':
       return {
@@ -179,7 +231,11 @@ export function parseScene(json: unknown): Decoded<Scene> {
       summary: string(json.summary),
       bounds: boundsOf(json.bounds),
       parts: array(json.parts).map((entry) => partOf(object(entry))),
-      hands: array(json.hands).map((entry) => handOf(object(entry))),
+      bodies: array(json.bodies).map((entry) => bodyOf(object(entry))),
+      task: isObject(json.task) ? taskOf(json.task) : null,
+      gravity: number(json.gravity),
+      maxForce: number(object(json.settings).max_force, 8),
+      maxTorque: number(json.max_torque, 0.3),
     },
   };
 }
@@ -199,12 +255,12 @@ export function parseScenes(json: unknown): SceneEntry[] {
 }
 
 function partOf(part: Json): PartInfo {
-  const color = string(part.color);
   return {
     id: number(part.id),
+    body: number(part.body),
     name: string(part.name, 'part'),
     role: part.role === 'moving' ? 'moving' : 'static',
-    color: /^#[0-9a-f]{6}$/i.test(color) ? color : kNeutralColor,
+    color: colorOf(part.color),
     pose: poseOf(part.pose),
     bounds: boundsOf(part.bounds),
     vertices: number(part.vertices),
@@ -217,15 +273,38 @@ function partOf(part: Json): PartInfo {
   };
 }
 
-function handOf(hand: Json): HandInfo {
+function bodyOf(body: Json): BodyInfo {
   return {
-    hand: number(hand.hand),
-    part: number(hand.part),
-    name: string(hand.name, 'hand'),
-    linearStiffness: number(hand.linear_stiffness, 1000),
-    maxForce: number(hand.max_force, 8),
-    maxTorque: number(hand.max_torque, 0.3),
+    id: number(body.id),
+    name: string(body.name, 'body'),
+    parts: array(body.parts).map((entry) => number(entry)),
+    motion: oneOf(body.motion, kMotions, 'fixed'),
+    mass: number(body.mass),
+    density: number(body.density),
+    pose: poseOf(body.pose),
+    graspable: body.graspable === true,
+    copy: body.copy === true,
+    removable: body.removable === true,
   };
+}
+
+function taskOf(task: Json): TaskInfo {
+  return { title: string(task.title, 'Task'), body: number(task.body), target: poseOf(task.target) };
+}
+
+function personOf(person: Json): Person {
+  const participant = number(person.participant);
+  return {
+    participant,
+    name: string(person.name, `Guest ${participant}`),
+    color: colorOf(person.color),
+    kind: oneOf(person.kind, ['page', 'device', 'script'], 'page'),
+  };
+}
+
+function colorOf(value: unknown): string {
+  const color = string(value);
+  return /^#[0-9a-f]{6}$/i.test(color) ? color : kNeutralColor;
 }
 
 function settingsOf(json: Json): Settings {

@@ -1,90 +1,56 @@
-// Binary messages of docs/viewer-protocol.md: little-endian, fixed layouts, SI units, quaternions as w x y z.
+// Binary messages of docs/viewer-protocol.md. Where each number lies is in wire-layout.ts, which is generated.
 //
 // Decoders never throw and never read past the end: whatever arrives, they answer with a value or with a reason. Arrays of
 // points are views into the received buffer, so decoding a frame costs the same however many points it carries.
+import {
+  kBodyEntryBytes,
+  kClockEntryBytes,
+  kContactEntryBytes,
+  kHandEntryBytes,
+  kHandInputBytes,
+  kMeshHeadBytes,
+  kMeshHeadMagic,
+  kMessageHeadBytes,
+  kMessageHeadMagic,
+  kNearHeadBytes,
+  kRecordingHeadBytes,
+  kRecordingHeadMagic,
+  kSectionHeadBytes,
+  kTaskEntryBytes,
+  kTraversedEntryBytes,
+  kVersion,
+  MessageType,
+  readBodyEntry,
+  readClockEntry,
+  readHandEntry,
+  readMeshHead,
+  readMessageHead,
+  readNearHead,
+  readRecordingHead,
+  readSectionHead,
+  readTaskEntry,
+  SectionType,
+  writeHandInput,
+  writeMessageHead,
+  type BodyEntry,
+  type ClockEntry,
+  type HandEntry,
+  type MessageHead,
+  type TaskEntry,
+} from './wire-layout';
+import type { Pose } from './wire-bytes';
 
-export const kVersion = 1;
-export const kHeaderBytes = 16;
-export const kStateBytes = 64;
-export const kHandBytes = 104;
-export const kBodyBytes = 32;
-export const kPointBytes = 16;
-export const kInputBytes = 48;
-const kNearBytes = 32;
-const kMeshBytes = 16;
-const kRecordingBytes = 16;
+export { BodyFlag, BodyMotion, ClockFlag, HandFlag, HolderKind, kVersion, TaskState } from './wire-layout';
+export type { BodyEntry, HandEntry, TaskEntry } from './wire-layout';
+export type { Pose, Quat, Vec3 } from './wire-bytes';
 
-export const enum MessageType {
-  state = 1,
-  near = 2,
-  input = 16,
-}
-
-export const enum StateFlag {
-  running = 1,
-  recording = 2,
-  replay = 4,
-  moreContacts = 16,
-  moreTraversed = 32,
-}
-
-export const enum HandFlag {
-  forceLimited = 1,
-  levelLimited = 2,
-}
-
-export const enum Holder {
-  nobody = 0,
-  me = 1,
-  viewer = 2,
-  device = 3,
-  script = 4,
-}
-
-export type Vec3 = [number, number, number];
-export type Quat = [number, number, number, number]; // w x y z
-
-export interface Pose {
-  position: Vec3;
-  rotation: Quat;
-}
-
-export interface HandState {
-  hand: number;
-  holder: Holder;
-  flags: number;
-  level: number;
-  part: number;
-  device: Pose; // where the hand is
-  object: Pose; // where contact lets the object be
-  force: Vec3; // on the hand
-  torque: Vec3; // on the hand, about the object's position
-  visited: number;
-  inContact: number;
-  deepest: number;
-  input: number; // sequence of the last hand input applied
-}
-
-export interface BodyState {
-  part: number;
-  pose: Pose;
-}
-
-export interface StateFrame {
+export interface StateFrame extends ClockEntry {
   kind: 'state';
   sequence: number;
   generation: number;
-  time: number;
-  flags: number;
-  viewers: number;
-  cycleMedian: number; // microseconds
-  cycleLongest: number; // microseconds
-  cycles: number;
-  missed: number;
-  clearance: number; // metres; NaN = not known, negative = penetration
-  dropped: number;
-  hands: HandState[];
-  bodies: BodyState[];
+  hands: HandEntry[];
+  bodies: BodyEntry[];
+  task: TaskEntry | null;
   contacts: Float32Array; // x y z depth, repeated
   traversed: Float32Array; // x y z level, repeated
 }
@@ -134,137 +100,131 @@ export function decodeFrame(buffer: ArrayBuffer): Decoded<StateFrame | NearFrame
 // Decodes the message in bytes [start, end) of the buffer; its own length must fill exactly that.
 function decodeAt(buffer: ArrayBuffer, start: number, end: number): Decoded<StateFrame | NearFrame | UnknownFrame> {
   const size = end - start;
-  if (size < kHeaderBytes) return failed(`a message of ${size} bytes is shorter than its header`);
+  if (size < kMessageHeadBytes) return failed(`a message of ${size} bytes is shorter than its header`);
   const view = new DataView(buffer, start, size);
-  if (view.getUint8(0) !== 0x43 || view.getUint8(1) !== 0x54) return failed('a message does not start with "CT"');
-  if (view.getUint8(2) !== kVersion) return failed(`the server speaks version ${view.getUint8(2)}, this page version 1`);
-  if (view.getUint32(4, true) !== size) {
-    return failed(`a message says ${view.getUint32(4, true)} bytes and has ${size}`);
-  }
-  const type = view.getUint8(3);
-  if (type === MessageType.state) return decodeState(buffer, start, view);
-  if (type === MessageType.near) return decodeNear(buffer, start, view);
-  return { ok: true, value: { kind: 'unknown', type } };
+  if (!startsWith(view, kMessageHeadMagic)) return failed('a message does not start with "CT"');
+  const head = readMessageHead(view, 0);
+  if (head.version !== kVersion) return failed(`the server speaks version ${head.version}, this page version ${kVersion}`);
+  if (head.length !== size) return failed(`a message says ${head.length} bytes and has ${size}`);
+  if (head.type === MessageType.state) return decodeState(buffer, start, view, head);
+  if (head.type === MessageType.near) return decodeNear(buffer, start, view, head);
+  return { ok: true, value: { kind: 'unknown', type: head.type } };
 }
 
-function decodeState(buffer: ArrayBuffer, start: number, view: DataView): Decoded<StateFrame> {
-  const size = view.byteLength;
-  if (size < kStateBytes) return failed(`a state frame of ${size} bytes is too short`);
-  const handCount = view.getUint8(28);
-  const bodyCount = view.getUint8(29);
-  const contactCount = view.getUint32(52, true);
-  const traversedCount = view.getUint32(56, true);
-  // Counts are at most 2^32, so this sum stays exact in a double.
-  const expected =
-    kStateBytes + kHandBytes * handCount + kBodyBytes * bodyCount + kPointBytes * (contactCount + traversedCount);
-  if (expected !== size) return failed(`a state frame of ${size} bytes announces ${expected}`);
+interface Section {
+  at: number; // of its first entry
+  entryBytes: number;
+  count: number;
+}
 
-  const hands: HandState[] = [];
-  let offset = kStateBytes;
-  for (let i = 0; i < handCount; ++i, offset += kHandBytes) {
-    const hand: HandState = {
-      hand: view.getUint8(offset),
-      holder: view.getUint8(offset + 1),
-      flags: view.getUint8(offset + 2),
-      level: view.getUint8(offset + 3),
-      part: view.getUint32(offset + 4, true),
-      device: readPose(view, offset + 8),
-      object: readPose(view, offset + 36),
-      force: readVec3(view, offset + 64),
-      torque: readVec3(view, offset + 76),
-      visited: view.getUint32(offset + 88, true),
-      inContact: view.getUint32(offset + 92, true),
-      deepest: view.getFloat32(offset + 96, true),
-      input: view.getUint32(offset + 100, true),
-    };
-    if (!isPose(hand.device) || !isPose(hand.object) || !hand.force.every(Number.isFinite)) {
-      return failed('a hand is not finite');
+// The least that an entry of each known section holds.
+const kEntryBytes: Record<number, number> = {
+  [SectionType.clock]: kClockEntryBytes,
+  [SectionType.hands]: kHandEntryBytes,
+  [SectionType.bodies]: kBodyEntryBytes,
+  [SectionType.contacts]: kContactEntryBytes,
+  [SectionType.traversed]: kTraversedEntryBytes,
+  [SectionType.task]: kTaskEntryBytes,
+};
+
+// The known sections of a state frame; those of a later server are skipped.
+function sectionsOf(view: DataView): Decoded<Map<number, Section>> {
+  const sections = new Map<number, Section>();
+  let at = kMessageHeadBytes;
+  while (at < view.byteLength) {
+    if (view.byteLength - at < kSectionHeadBytes) return failed('a state frame ends within a section');
+    const { type, entryBytes, count } = readSectionHead(view, at);
+    at += kSectionHeadBytes;
+    // A count is below 2^32 and an entry below 2^16 bytes, so this stays exact in a double.
+    const bytes = 4 * Math.ceil((entryBytes * count) / 4);
+    if (bytes > view.byteLength - at) return failed(`section ${type} announces ${bytes} bytes, more than the frame has`);
+    const least = kEntryBytes[type];
+    if (least !== undefined) {
+      if (entryBytes < least) return failed(`an entry of section ${type} has ${entryBytes} bytes instead of ${least}`);
+      if (sections.has(type)) return failed(`section ${type} comes twice`);
+      sections.set(type, { at, entryBytes, count });
     }
-    if (!hand.torque.every(Number.isFinite)) return failed('a torque is not finite');
-    hands.push(hand);
+    at += bytes;
   }
-  const bodies: BodyState[] = [];
-  for (let i = 0; i < bodyCount; ++i, offset += kBodyBytes) {
-    const body: BodyState = { part: view.getUint32(offset, true), pose: readPose(view, offset + 4) };
-    if (!isPose(body.pose)) return failed('a body is not finite');
-    bodies.push(body);
+  return { ok: true, value: sections };
+}
+
+function entriesOf<T>(view: DataView, section: Section | undefined, read: (view: DataView, at: number) => T): T[] {
+  if (!section) return [];
+  return Array.from({ length: section.count }, (_, i) => read(view, section.at + i * section.entryBytes));
+}
+
+function decodeState(buffer: ArrayBuffer, start: number, view: DataView, head: MessageHead): Decoded<StateFrame> {
+  const sections = sectionsOf(view);
+  if (!sections.ok) return sections;
+  const section = (type: SectionType) => sections.value.get(type);
+  const clock = entriesOf(view, section(SectionType.clock), readClockEntry)[0];
+  if (!clock) return failed('a state frame has no clock');
+  const hands = entriesOf(view, section(SectionType.hands), readHandEntry);
+  for (const hand of hands) {
+    if (!isPose(hand.pose) || !isPose(hand.grip)) return failed('a hand is not finite');
+    if (![...hand.force, ...hand.torque].every(Number.isFinite)) return failed('a force is not finite');
   }
-  const contacts = floats(buffer, start + offset, contactCount * 4);
-  offset += contactCount * kPointBytes;
-  const traversed = floats(buffer, start + offset, traversedCount * 4);
+  const bodies = entriesOf(view, section(SectionType.bodies), readBodyEntry);
+  if (!bodies.every((body) => isPose(body.pose))) return failed('a body is not finite');
+  const task = entriesOf(view, section(SectionType.task), readTaskEntry)[0] ?? null;
+  if (task && !isPose(task.target)) return failed('a target is not finite');
   return {
     ok: true,
     value: {
+      ...clock,
       kind: 'state',
-      sequence: view.getUint32(8, true),
-      generation: view.getUint32(12, true),
-      time: view.getFloat64(16, true),
-      flags: view.getUint32(24, true),
-      viewers: view.getUint16(30, true),
-      cycleMedian: view.getFloat32(32, true),
-      cycleLongest: view.getFloat32(36, true),
-      cycles: view.getUint32(40, true),
-      missed: view.getUint32(44, true),
-      clearance: view.getFloat32(48, true),
-      dropped: view.getUint32(60, true),
+      sequence: head.sequence,
+      generation: head.generation,
       hands,
       bodies,
-      contacts,
-      traversed,
+      task,
+      contacts: points(buffer, start, section(SectionType.contacts)),
+      traversed: points(buffer, start, section(SectionType.traversed)),
     },
   };
 }
 
-function decodeNear(buffer: ArrayBuffer, start: number, view: DataView): Decoded<NearFrame> {
+function decodeNear(buffer: ArrayBuffer, start: number, view: DataView, head: MessageHead): Decoded<NearFrame> {
   const size = view.byteLength;
-  if (size < kNearBytes) return failed(`a near frame of ${size} bytes is too short`);
-  const count = view.getUint32(20, true);
-  if (kNearBytes + count !== size) return failed(`a near frame of ${size} bytes announces ${count} vertices`);
-  const range = view.getFloat32(24, true);
+  const before = kMessageHeadBytes + kNearHeadBytes;
+  if (size < before) return failed(`a near frame of ${size} bytes is too short`);
+  const { part, vertices, range } = readNearHead(view, kMessageHeadBytes);
+  if (before + vertices !== size) return failed(`a near frame of ${size} bytes announces ${vertices} vertices`);
   if (!(range > 0 && Number.isFinite(range))) return failed('a near frame has no range');
-  return {
-    ok: true,
-    value: {
-      kind: 'near',
-      sequence: view.getUint32(8, true),
-      generation: view.getUint32(12, true),
-      part: view.getUint32(16, true),
-      range,
-      distances: new Uint8Array(buffer, start + kNearBytes, count),
-    },
-  };
+  const { sequence, generation } = head;
+  const distances = new Uint8Array(buffer, start + before, vertices);
+  return { ok: true, value: { kind: 'near', sequence, generation, part, range, distances } };
 }
 
 export function decodeMesh(buffer: ArrayBuffer): Decoded<MeshData> {
   const size = buffer.byteLength;
-  if (size < kMeshBytes) return failed('a mesh is shorter than its head');
+  if (size < kMeshHeadBytes) return failed('a mesh is shorter than its head');
   const view = new DataView(buffer);
-  if (!startsWith(view, 'CTM1')) return failed('a mesh does not start with "CTM1"');
-  const vertices = view.getUint32(4, true);
-  const triangles = view.getUint32(8, true);
-  const expected = kMeshBytes + 12 * vertices + 12 * triangles;
+  if (!startsWith(view, kMeshHeadMagic)) return failed('a mesh does not start with "CTM1"');
+  const { vertices, triangles, generation } = readMeshHead(view, 0);
+  const expected = kMeshHeadBytes + 12 * vertices + 12 * triangles;
   if (expected !== size) return failed(`a mesh of ${size} bytes announces ${expected}`);
-  const positions = new Float32Array(buffer, kMeshBytes, 3 * vertices);
-  const indices = new Uint32Array(buffer, kMeshBytes + 12 * vertices, 3 * triangles);
+  const positions = new Float32Array(buffer, kMeshHeadBytes, 3 * vertices);
+  const indices = new Uint32Array(buffer, kMeshHeadBytes + 12 * vertices, 3 * triangles);
   if (!indices.every((index) => index < vertices)) return failed('a mesh refers to a vertex that it does not have');
   if (!positions.every(Number.isFinite)) return failed('a mesh has a vertex that is not finite');
-  return { ok: true, value: { generation: view.getUint32(12, true), positions, indices } };
+  return { ok: true, value: { generation, positions, indices } };
 }
 
 export function decodeRecording(buffer: ArrayBuffer): Decoded<Recording> {
   const size = buffer.byteLength;
-  if (size < kRecordingBytes) return failed('a recording is shorter than its head');
+  if (size < kRecordingHeadBytes) return failed('a recording is shorter than its head');
   const view = new DataView(buffer);
-  if (!startsWith(view, 'CTR1')) return failed('a recording does not start with "CTR1"');
-  const count = view.getUint32(4, true);
-  const duration = view.getFloat64(8, true);
+  if (!startsWith(view, kRecordingHeadMagic)) return failed('a recording does not start with "CTR1"');
+  const { frames: count, duration } = readRecordingHead(view, 0);
   if (!(duration >= 0 && Number.isFinite(duration))) return failed('a recording has no duration');
   const frames: StateFrame[] = [];
-  let offset = kRecordingBytes;
+  let offset = kRecordingHeadBytes;
   while (offset < size) {
-    if (size - offset < kHeaderBytes) return failed('a recording ends within a frame');
-    const length = view.getUint32(offset + 4, true);
-    if (length < kHeaderBytes || length > size - offset) return failed('a recording ends within a frame');
+    if (size - offset < kMessageHeadBytes) return failed('a recording ends within a frame');
+    const { length } = readMessageHead(view, offset);
+    if (length < kMessageHeadBytes || length > size - offset) return failed('a recording ends within a frame');
     const frame = decodeAt(buffer, offset, offset + length);
     if (!frame.ok) return frame;
     if (frame.value.kind === 'state') {
@@ -278,29 +238,13 @@ export function decodeRecording(buffer: ArrayBuffer): Decoded<Recording> {
 }
 
 export function encodeInput(input: HandInput): ArrayBuffer {
-  const buffer = new ArrayBuffer(kInputBytes);
+  const length = kMessageHeadBytes + kHandInputBytes;
+  const buffer = new ArrayBuffer(length);
   const view = new DataView(buffer);
-  view.setUint8(0, 0x43);
-  view.setUint8(1, 0x54);
-  view.setUint8(2, kVersion);
-  view.setUint8(3, MessageType.input);
-  view.setUint32(4, kInputBytes, true);
-  view.setUint32(8, input.sequence, true);
-  view.setUint32(12, input.generation, true);
-  view.setUint8(16, input.hand);
-  view.setUint8(17, input.buttons);
-  input.pose.position.forEach((value, i) => view.setFloat32(20 + 4 * i, value, true));
-  input.pose.rotation.forEach((value, i) => view.setFloat32(32 + 4 * i, value, true));
+  const { sequence, generation } = input;
+  writeMessageHead(view, 0, { version: kVersion, type: MessageType.handInput, length, sequence, generation });
+  writeHandInput(view, kMessageHeadBytes, input);
   return buffer;
-}
-
-function readVec3(view: DataView, offset: number): Vec3 {
-  return [view.getFloat32(offset, true), view.getFloat32(offset + 4, true), view.getFloat32(offset + 8, true)];
-}
-
-function readPose(view: DataView, offset: number): Pose {
-  const [w, x, y] = readVec3(view, offset + 12);
-  return { position: readVec3(view, offset), rotation: [w, x, y, view.getFloat32(offset + 24, true)] };
 }
 
 function isPose(pose: Pose): boolean {
@@ -311,8 +255,13 @@ function startsWith(view: DataView, text: string): boolean {
   return [...text].every((letter, i) => view.getUint8(i) === letter.charCodeAt(0));
 }
 
-// A view where alignment allows one, otherwise a copy (a recording may hold messages of odd length before this one).
-function floats(buffer: ArrayBuffer, offset: number, count: number): Float32Array {
-  if (offset % 4 === 0) return new Float32Array(buffer, offset, count);
-  return new Float32Array(buffer.slice(offset, offset + 4 * count));
+// Four numbers for each point: a view if alignment and entry size allow one, otherwise a copy.
+function points(buffer: ArrayBuffer, start: number, section: Section | undefined): Float32Array {
+  if (!section) return new Float32Array();
+  const at = start + section.at;
+  if (section.entryBytes === kContactEntryBytes && at % 4 === 0) return new Float32Array(buffer, at, 4 * section.count);
+  const view = new DataView(buffer, at, section.entryBytes * section.count);
+  return Float32Array.from({ length: 4 * section.count }, (_, i) =>
+    view.getFloat32((i >> 2) * section.entryBytes + 4 * (i & 3), true),
+  );
 }

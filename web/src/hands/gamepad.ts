@@ -35,7 +35,7 @@ export class GamepadHand {
     const angle = kTurnSpeed * seconds;
     this.hand.move((pose) => {
       const shifted = shiftBy(pose, basis, move[0] * way, move[1] * way, move[2] * way);
-      const pivot = this.view.pivot(this.hand.index, shifted);
+      const pivot = this.view.pivot(this.hand.body, shifted);
       return turnBy(shifted, basis, pivot, turn[0] * angle, turn[1] * angle, turn[2] * angle);
     });
   }

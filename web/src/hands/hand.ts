@@ -1,14 +1,15 @@
-// The one 6-DoF hand of this page. Mouse, touch, keyboard and gamepad all move its target; it asks the server for the
-// hand, sends the target while it holds it (at most 125 times a second, at least twice), and gives it back.
-import type { HandChange } from '../messages';
-import type { HandPose } from './motion';
+// The one 6-DoF hand of this page. Mouse, touch, keyboard and gamepad all move its target, which is where the held body
+// shall be; it grasps a body, sends the hand's pose while it holds it (at most 125 times a second, at least twice), and lets go.
+import { Vector3 } from 'three';
+import type { HandNews } from '../messages';
+import { toLocal, transformPoint, type HandPose } from './motion';
 
 // What the hand needs of the rest of the page.
 export interface HandPort {
-  take(hand: number): boolean; // false without a connection
-  release(hand: number): void;
+  grasp(body: number, point: Vector3 | null): boolean; // the point in the body's frame; false without a connection
+  release(hand: number): void; // 0 if the server has not told it yet: whatever this page holds
   input(hand: number, pose: HandPose): void;
-  object(hand: number): HandPose | null; // where the held object is now
+  body(body: number): HandPose | null; // where a body is now; null if it cannot be picked up
   limit(pose: HandPose): HandPose;
   changed(): void;
   refused(reason: string): void;
@@ -25,28 +26,32 @@ const kHeldAtRest = 30_000;
 
 export class Hand {
   grip: Grip = 'free';
-  index = 0;
-  target: HandPose | null = null;
+  body = 0; // held, or held last
+  id = 0; // of the hand, as the server granted it
+  target: HandPose | null = null; // where the body shall be
 
   private readonly active = new Set<Source>();
   // Sources that were moving the hand when it went away. They must come to rest first: a key that is still down would
   // ask again on every animation frame, or take the part from where it no longer is.
   private readonly spent = new Set<Source>();
+  private point = new Vector3(); // where the body is held, in its frame
   private dirty = false;
   private sentAt = -Infinity;
   private activeAt = -Infinity;
 
   constructor(private readonly port: HandPort) {}
 
-  // Takes part in moving the hand; asks the server for it where needed. False when there is nothing to hold.
-  grab(source: Source, index = this.index): boolean {
+  // Takes part in moving the hand; grasps the body first if need be, at a point given in world axes. False if there is
+  // nothing to hold.
+  grab(source: Source, body = this.body, at: Vector3 | null = null): boolean {
     if (this.spent.has(source)) return false;
-    if (this.grip !== 'free' && index !== this.index) this.drop();
+    if (this.grip !== 'free' && body !== this.body) this.drop();
     if (this.grip === 'free') {
-      const object = this.port.object(index);
-      if (!object || !this.port.take(index)) return false;
-      this.index = index;
-      this.target = object;
+      const pose = this.port.body(body);
+      if (!pose || !this.port.grasp(body, at && toLocal(pose, at))) return false;
+      this.body = body;
+      this.id = 0;
+      this.target = pose;
       this.grip = 'asking';
       this.port.changed();
     }
@@ -74,7 +79,7 @@ export class Hand {
 
   drop(): void {
     if (this.grip === 'free') return;
-    this.port.release(this.index);
+    this.port.release(this.id);
     this.forget();
   }
 
@@ -87,13 +92,16 @@ export class Hand {
     this.port.changed();
   }
 
-  answered(index: number, state: HandChange, reason: string): void {
-    if (index !== this.index || this.grip === 'free') {
-      // Granted after an earlier refusal or another scene made us give up: the server now counts us as the holder.
-      if (state === 'granted') this.port.release(index);
+  answered({ hand, state, body, point, reason }: HandNews): void {
+    if (body !== this.body || this.grip === 'free') {
+      // Granted after an earlier refusal or another scene made us give up: the server now counts us as the holder. If we
+      // asked for another body since, that took the same hand elsewhere.
+      if (state === 'granted' && this.grip === 'free') this.port.release(hand);
       return;
     }
     if (state === 'granted') {
+      this.id = hand;
+      this.point.set(...point);
       if (this.grip !== 'asking') return;
       this.grip = 'held';
       this.dirty = true;
@@ -101,7 +109,7 @@ export class Hand {
     } else if (state !== 'released') {
       // `released` answers an earlier release that crossed this grab; the answer to the grab is still to come.
       this.forget();
-      this.port.refused(reason || 'Someone else holds this hand.');
+      this.port.refused(reason || 'Someone else holds this body.');
     }
   }
 
@@ -114,6 +122,7 @@ export class Hand {
     if (since < kShortest || (!this.dirty && since < kLongest)) return;
     this.sentAt = now;
     this.dirty = false;
-    this.port.input(this.index, this.target);
+    // The hand's frame has the body's axes and lies where the body is held.
+    this.port.input(this.id, { position: transformPoint(this.target, this.point), rotation: this.target.rotation });
   }
 }

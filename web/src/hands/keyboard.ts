@@ -9,7 +9,7 @@ import { shiftBy, turnBy, type HandPose, type ViewBasis } from './motion';
 
 export interface KeyView {
   basis(): ViewBasis;
-  pivot(hand: number, pose: HandPose): Vector3;
+  pivot(body: number, pose: HandPose): Vector3;
   sceneSize(): number;
 }
 
@@ -55,7 +55,7 @@ export class KeyboardHand {
     if (this.shift) {
       const angle = kTurnSpeed * seconds;
       this.hand.move((pose) =>
-        turnBy(pose, basis, this.view.pivot(this.hand.index, pose), -y * angle, x * angle, z * angle),
+        turnBy(pose, basis, this.view.pivot(this.hand.body, pose), -y * angle, x * angle, z * angle),
       );
     } else {
       const way = kSpeed * this.view.sceneSize() * seconds;

@@ -25,6 +25,16 @@ export function toWire(pose: HandPose): Pose {
   return { position: [pose.position.x, pose.position.y, pose.position.z], rotation: [w, x, y, z] };
 }
 
+// A pose given in the frame of another, in the frame that the other one is given in.
+export function compose(frame: HandPose, pose: HandPose): HandPose {
+  return { position: transformPoint(frame, pose.position), rotation: frame.rotation.clone().multiply(pose.rotation) };
+}
+
+export function inverse(pose: HandPose): HandPose {
+  const rotation = pose.rotation.clone().conjugate();
+  return { position: pose.position.clone().negate().applyQuaternion(rotation), rotation };
+}
+
 export function basisOf(cameraToWorld: Matrix4): ViewBasis {
   const right = new Vector3();
   const up = new Vector3();

@@ -21,11 +21,11 @@ import {
 } from './motion';
 
 export interface PointerView {
-  // The moving part under a point of the window, and where on it.
-  pick(x: number, y: number): { hand: number; point: Vector3 } | null;
+  // The body that can be picked up under a point of the window, and where on it.
+  pick(x: number, y: number): { body: number; point: Vector3 } | null;
   ray(x: number, y: number): Ray;
   basis(): ViewBasis;
-  pivot(hand: number, pose: HandPose): Vector3;
+  pivot(body: number, pose: HandPose): Vector3;
   sceneSize(): number;
   setOrbiting(on: boolean): void;
   grabbed(local: Vector3 | null): void;
@@ -65,7 +65,7 @@ export class PointerHand {
     }
     if (event.pointerType === 'mouse' && event.button === 1) return;
     const hit = this.view.pick(event.clientX, event.clientY);
-    if (!hit || !this.hand.grab('pointer', hit.hand) || !this.hand.target) return;
+    if (!hit || !this.hand.grab('pointer', hit.body, hit.point) || !this.hand.target) return;
     event.stopImmediatePropagation();
     event.preventDefault();
     this.element.focus({ preventScroll: true });
@@ -112,7 +112,7 @@ export class PointerHand {
     const scale = radiansPerPixel(this.element.clientWidth, this.element.clientHeight);
     const basis = this.view.basis();
     this.hand.move((pose) =>
-      turnBy(pose, basis, this.view.pivot(this.hand.index, pose), dy * scale, dx * scale, roll),
+      turnBy(pose, basis, this.view.pivot(this.hand.body, pose), dy * scale, dx * scale, roll),
     );
   }
 

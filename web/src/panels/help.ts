@@ -5,7 +5,7 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
   [
     'The part in your hand',
     [
-      ['Drag it', 'moves it in the plane of the screen'],
+      ['Drag it', 'picks it up there and moves it in the plane of the screen'],
       ['Wheel while dragging', 'pushes it away, pulls it near'],
       ['Shift + drag, right button', 'turns it'],
       ['Shift + wheel while dragging', 'rolls it'],
@@ -55,6 +55,8 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
 const kLegend: [name: string, color: string, meaning: string][] = [
   ['Ghost', '#6f9fd880', 'where your hand is'],
   ['Spring', '#0c8599', 'pulls the part to your hand'],
+  ['Ball with a name', '#2f9e44', 'the hand of someone else'],
+  ['Green ghost', '#2f9e4480', 'where a task wants the part'],
   ['Arrow', '#d6336c', 'force on your hand'],
   ['Bent arrow', '#7048e8', 'torque'],
   ['Dots', '#e03131', 'contact points, red = deep'],

@@ -5,8 +5,8 @@ import type { PartInfo, Scene } from '../messages';
 
 export interface PartActions {
   add(files: File[]): void;
-  remove(part: number): void;
-  setRole(part: number, role: 'moving' | 'static'): void;
+  remove(body: number): void;
+  setMotion(body: number, motion: 'free' | 'fixed'): void;
   save(name: string): void;
 }
 
@@ -81,12 +81,13 @@ export class PartsPanel {
     item.style.setProperty('--part', part.color);
     if (part.removable) {
       const other = part.role === 'moving' ? 'static' : 'moving';
+      const motion = other === 'moving' ? 'free' : 'fixed';
       item.append(
         element(
           'div',
           { className: 'row' },
-          button(`Make ${other}`, `Make ${part.name} ${other}`, () => this.actions.setRole(part.id, other)),
-          button('Remove', `Remove ${part.name}`, () => this.actions.remove(part.id)),
+          button(`Make ${other}`, `Make ${part.name} ${other}`, () => this.actions.setMotion(part.body, motion)),
+          button('Remove', `Remove ${part.name}`, () => this.actions.remove(part.body)),
         ),
       );
     }

@@ -49,7 +49,7 @@ const kPlots: PlotKind[] = [
     title: 'Nodes visited',
     unit: '',
     atLeast: 100,
-    series: [{ label: 'visited', color: '--blue', value: (frame) => most(frame, (hand) => hand.visited) }],
+    series: [{ label: 'visited', color: '--blue', value: (frame) => frame.visited }],
   },
   kLevels,
 ];
@@ -125,7 +125,7 @@ export class Plots {
 
   // Says of the frame shown now whether the work budget cut its level of detail.
   markLevel(frame: StateFrame): void {
-    this.coarser.hidden = !frame.hands.some((hand) => hand.flags & HandFlag.levelLimited);
+    this.coarser.hidden = !frame.hands.some((hand) => hand.flags & HandFlag.detailLimited);
   }
 
   // Called a few times a second; drawing at the feed's rate would cost more than the scene.

@@ -1,7 +1,7 @@
 // The numbers of the frame shown now: force, torque, clearance, contact, and what the loop spends on them.
 import { element } from '../dom';
 import * as format from '../format';
-import { HandFlag, StateFlag, type StateFrame } from '../protocol';
+import { ClockFlag, HandFlag, type StateFrame } from '../protocol';
 
 interface Tile {
   title: HTMLElement;
@@ -45,10 +45,10 @@ export class Readout {
     set(this.clearance, clearanceText(frame.clearance), '');
     this.clearance.title.textContent = through ? 'Penetration' : 'Clearance';
     this.clearance.value.classList.toggle('alarm', through);
-    set(this.contact, format.count(hand?.inContact ?? 0), hand?.inContact === 1 ? 'point' : 'points');
+    set(this.contact, format.count(frame.inContact), frame.inContact === 1 ? 'point' : 'points');
     this.meter.style.transform = `scaleX(${Math.min(1, force / (maxForce || 8))})`;
     const missed = frame.missed === 1 ? '1 cycle missed' : `${format.count(frame.missed)} cycles missed`;
-    const replayed = (frame.flags & StateFlag.replay) !== 0;
+    const replayed = (frame.flags & ClockFlag.replay) !== 0;
     this.loop.textContent = replayed
       ? `Cycle ${format.count(frame.cycles)} of a recording`
       : `${format.count(frame.cycles)} cycles at 1 kHz · ${missed}`;

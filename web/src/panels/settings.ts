@@ -35,7 +35,7 @@ const kRanges: Range[] = [
     logarithmic: true,
     of: (settings) => settings.contactStiffness,
   },
-  { key: 'max_force', label: 'Largest force', unit: 'N', low: 0, high: 40, logarithmic: false, of: (s) => s.maxForce },
+  { key: 'max_force', label: 'Largest force', unit: 'N', low: 0, high: 8.5, logarithmic: false, of: (s) => s.maxForce },
   { key: 'budget_us', label: 'Work budget', unit: 'µs', low: 50, high: 900, logarithmic: false, of: (s) => s.budget },
 ];
 

@@ -3,8 +3,8 @@
 // shadow.
 import { BufferAttribute, Color, Group, Mesh, MeshBasicMaterial, Vector3, type ShaderMaterial } from 'three';
 import type { PartInfo } from '../messages';
-import { fromWire } from '../hands/motion';
-import type { MeshData, NearFrame, Pose } from '../protocol';
+import { fromWire, type HandPose } from '../hands/motion';
+import type { MeshData, NearFrame } from '../protocol';
 import { drawnMesh, type DrawnMesh } from './geometry';
 import { partMaterial } from './material';
 
@@ -38,19 +38,19 @@ export class PartView {
     const high = new Vector3(...info.bounds.max);
     this.centre = low.clone().add(high).multiplyScalar(0.5);
     this.size = low.distanceTo(high);
-    this.place(info.pose, null);
+    this.place(fromWire(info.pose), null);
   }
 
-  // `device` is null where no hand holds the part.
-  place(object: Pose, device: Pose | null): void {
-    setPose(this.mesh, object);
+  // `wanted` is where a hand wants it to be; null if no hand holds it.
+  place(now: HandPose, wanted: HandPose | null): void {
+    setPose(this.mesh, now);
     if (!this.ghost) return;
-    if (device) setPose(this.ghost, device);
+    if (wanted) setPose(this.ghost, wanted);
     // Two surfaces on top of each other would only flicker.
     const apart =
       this.ghost.position.distanceTo(this.mesh.position) / this.size +
       this.ghost.quaternion.angleTo(this.mesh.quaternion);
-    this.ghost.visible = device !== null && apart > 0.004;
+    this.ghost.visible = wanted !== null && apart > 0.004;
   }
 
   // True when that changed how the part looks.
@@ -90,8 +90,7 @@ function ghostOf(geometry: DrawnMesh['geometry'], color: Color): Mesh {
   return ghost;
 }
 
-function setPose(mesh: Mesh, pose: Pose): void {
-  const { position, rotation } = fromWire(pose);
+function setPose(mesh: Mesh, { position, rotation }: HandPose): void {
   mesh.position.copy(position);
   mesh.quaternion.copy(rotation);
 }

@@ -1,9 +1,12 @@
 // A scene as drawn: its parts, and for the frame shown now the spring, the arrows and the dots.
 import { Vector3, type Object3D } from 'three';
-import type { PartInfo, Scene } from '../messages';
-import { fromWire, transformPoint, type HandPose } from '../hands/motion';
-import type { HandState, MeshData, NearFrame, StateFrame } from '../protocol';
+import type { BodyInfo, PartInfo, Person, Scene } from '../messages';
+import { compose, fromWire, transformPoint, type HandPose } from '../hands/motion';
+import { TaskState, type HandEntry, type MeshData, type NearFrame, type StateFrame } from '../protocol';
+import { bodiesOf, wantedPose, type BodyView } from './bodies';
 import { ForceArrow, Spring, TorqueArrow } from './forces';
+import { SelectionBox, TargetGhost } from './guides';
+import { Markers, markersOf } from './markers';
 import { PartView } from './parts';
 import { Dots } from './points';
 import type { Stage } from './stage';
@@ -19,22 +22,40 @@ interface HandView {
   torque: TorqueArrow;
 }
 
+// What the picture needs to know of those who take part and of what they do.
+export interface Company {
+  readonly me: number; // this page's number
+  readonly people: ReadonlyMap<number, Person>;
+  readonly selected: BodyInfo | null;
+  readonly canChange: boolean;
+}
+
 export class WorldView {
   info: Scene | null = null;
   showNear = false;
   showTraversed = false;
-  // Where on the held part the pointer grabbed it, in the part's frame; the spring is drawn from there.
+  // Where on the held body the pointer grabbed it, in the body's frame; the spring is drawn from there.
   grabbed: Vector3 | null = null;
 
   private readonly parts = new Map<number, PartView>();
+  private bodies = new Map<number, BodyView>();
   private readonly hands: HandView[] = [];
   private readonly contacts = new Dots('#ffd43b', '#e03131', 8, 0.95, 9);
   private readonly traversed = new Dots('#74c0fc', '#1864ab', 4, 0.7, 8);
+  private readonly markers: Markers;
+  private readonly selection = new SelectionBox();
+  private readonly target = new TargetGhost();
   private shown: StateFrame | null = null;
   private drawn: StateFrame | null = null;
 
-  constructor(private readonly stage: Stage) {
-    stage.scene.add(this.contacts.points, this.traversed.points);
+  // `labels` is where names are written over the picture.
+  constructor(
+    private readonly stage: Stage,
+    labels: HTMLElement,
+    private readonly company: Company,
+  ) {
+    this.markers = new Markers(stage, labels);
+    stage.scene.add(this.contacts.points, this.traversed.points, this.selection.lines, this.target.group);
   }
 
   // Another scene, or other parts: everything drawn so far goes away; meshes arrive one by one afterwards.
@@ -47,6 +68,10 @@ export class WorldView {
     for (const hand of this.hands) this.hide(hand);
     this.contacts.set(new Float32Array(), 1);
     this.traversed.set(new Float32Array(), 1);
+    this.markers.show([]);
+    this.selection.hide();
+    this.target.show([]);
+    this.bodies = bodiesOf(info);
     this.info = info;
     this.shown = null;
     this.drawn = null;
@@ -80,19 +105,46 @@ export class WorldView {
 
   private draw(frame: StateFrame): void {
     this.drawn = frame;
-    for (const body of frame.bodies) this.parts.get(body.part)?.place(body.pose, null);
+    for (const body of frame.bodies) {
+      const now = fromWire(body.pose);
+      // If several hold it, the ghost shows what this page wants.
+      const holders = frame.hands.filter((hand) => hand.body === body.body);
+      const hand = holders.find((entry) => entry.participant === this.company.me) ?? holders[0];
+      this.place(body.body, now, hand ? wantedPose(hand, now) : null);
+    }
     const several = frame.hands.length > 1;
     frame.hands.forEach((hand, i) => {
-      const part = this.parts.get(hand.part);
-      part?.place(hand.object, hand.device);
-      this.showHand(hand, this.hands[i] ?? this.addHand(i), part, several ? null : frame.contacts);
+      this.showHand(hand, this.hands[i] ?? this.addHand(i), several ? null : frame.contacts);
     });
     for (const unused of this.hands.slice(frame.hands.length)) this.hide(unused);
-    const deepest = frame.hands.reduce((sum, hand) => Math.max(sum, hand.deepest), 1e-6);
-    this.contacts.set(frame.contacts, deepest);
+    this.contacts.set(frame.contacts, deepestOf(frame.contacts));
     const levels = Math.max(1, ...(this.info?.parts.map((part) => part.levels - 1) ?? []));
     this.traversed.set(this.showTraversed ? frame.traversed : new Float32Array(), levels);
+    this.markers.show(markersOf(frame.hands, this.company.people, this.company.me));
+    this.showSelection();
+    this.showTarget(frame);
     this.stage.invalidate();
+  }
+
+  private showSelection(): void {
+    const { selected, canChange } = this.company;
+    const body = selected && canChange ? this.bodies.get(selected.id) : undefined;
+    const now = body && this.poseOf(body.info.id);
+    if (body && now) this.selection.show(body.box, now);
+    else this.selection.hide();
+  }
+
+  private showTarget({ task }: StateFrame): void {
+    const open = task && (task.state === TaskState.waiting || task.state === TaskState.running);
+    const body = open ? this.bodies.get(task.body) : undefined;
+    if (!open || !body) return this.target.show([]);
+    const at = fromWire(task.target);
+    this.target.show(
+      body.parts.flatMap(({ id, offset }) => {
+        const part = this.parts.get(id);
+        return part ? [{ geometry: part.mesh.geometry, at: compose(at, offset) }] : [];
+      }),
+    );
   }
 
   near(frame: NearFrame): void {
@@ -108,24 +160,53 @@ export class WorldView {
 
   // The largest force was changed: arrows are drawn in proportion to it.
   limitForce(maxForce: number): void {
-    if (maxForce > 0) for (const hand of this.info?.hands ?? []) hand.maxForce = maxForce;
+    if (maxForce > 0 && this.info) this.info.maxForce = maxForce;
     this.redraw();
   }
 
-  // Parts that a hand can hold, for picking.
-  grabbable(): Object3D[] {
-    return (this.info?.hands ?? []).flatMap((hand) => this.parts.get(hand.part)?.mesh ?? []);
+  // The body that can be picked up under a point of the window, and where on it.
+  pick(x: number, y: number): { body: number; point: Vector3 } | null {
+    const bodies = [...this.bodies.values()].filter((body) => body.info.graspable);
+    const hit = this.stage.hit(x, y, this.meshesOf(bodies));
+    const body = hit && this.bodyOf(hit.object);
+    return hit && body ? { body, point: hit.point } : null;
   }
 
-  handOf(object: Object3D): number | null {
-    const hand = this.info?.hands.find((entry) => this.parts.get(entry.part)?.mesh === object);
-    return hand ? hand.hand : null;
+  // Whatever body is under a point of the window.
+  bodyAt(x: number, y: number): number | null {
+    const hit = this.stage.hit(x, y, this.meshesOf([...this.bodies.values()]));
+    return hit && this.bodyOf(hit.object);
   }
 
-  // Turning is about the middle of the held part.
-  pivot(hand: number, pose: HandPose): Vector3 {
-    const part = this.partOf(hand);
-    return part ? transformPoint(pose, part.centre) : pose.position.clone();
+  private meshesOf(bodies: BodyView[]): Object3D[] {
+    return bodies.flatMap((body) => body.parts.flatMap((part) => this.parts.get(part.id)?.mesh ?? []));
+  }
+
+  private bodyOf(object: Object3D): number | null {
+    for (const [id, body] of this.bodies) {
+      if (body.parts.some((part) => this.parts.get(part.id)?.mesh === object)) return id;
+    }
+    return null;
+  }
+
+  // Where a body is in the frame shown now; null if it cannot be picked up.
+  graspablePose(id: number): HandPose | null {
+    const body = this.bodies.get(id);
+    if (!body?.info.graspable || !this.shown) return null;
+    return this.poseOf(id);
+  }
+
+  // Where a hand wants a body to be; where it is if nobody holds it.
+  wantedPose(id: number): HandPose | null {
+    const now = this.poseOf(id);
+    const hand = this.shown?.hands.find((entry) => entry.body === id);
+    return now && hand ? wantedPose(hand, now) : now;
+  }
+
+  // Turning is about the middle of the held body.
+  pivot(id: number, pose: HandPose): Vector3 {
+    const body = this.bodies.get(id);
+    return body ? transformPoint(pose, body.centre) : pose.position.clone();
   }
 
   // Middle of a part where it is drawn now.
@@ -136,9 +217,15 @@ export class WorldView {
     return part.mesh.localToWorld(part.centre.clone());
   }
 
-  private partOf(hand: number): PartView | undefined {
-    const entry = this.info?.hands.find((candidate) => candidate.hand === hand);
-    return entry && this.parts.get(entry.part);
+  private poseOf(id: number): HandPose | null {
+    const state = this.shown?.bodies.find((entry) => entry.body === id);
+    return state ? fromWire(state.pose) : (this.bodies.get(id)?.start ?? null);
+  }
+
+  private place(id: number, now: HandPose, wanted: HandPose | null): void {
+    for (const part of this.bodies.get(id)?.parts ?? []) {
+      this.parts.get(part.id)?.place(compose(now, part.offset), wanted && compose(wanted, part.offset));
+    }
   }
 
   private addHand(index: number): HandView {
@@ -152,19 +239,20 @@ export class WorldView {
     return hand;
   }
 
-  private showHand(hand: HandState, view: HandView, part: PartView | undefined, contacts: Float32Array | null): void {
-    if (!part) return this.hide(view);
-    const limits = this.info?.hands.find((entry) => entry.hand === hand.hand);
-    const centre = transformPoint(fromWire(hand.object), part.centre);
+  private showHand(hand: HandEntry, view: HandView, contacts: Float32Array | null): void {
+    const body = this.bodies.get(hand.body);
+    const now = this.poseOf(hand.body);
+    if (!body || !now) return this.hide(view);
+    const centre = transformPoint(now, body.centre);
     const pixel = this.stage.metresPerPixel(centre);
-    const local = this.grabbed ?? part.centre;
-    view.spring.set(transformPoint(fromWire(hand.object), local), transformPoint(fromWire(hand.device), local), 3 * pixel);
+    const local = (hand.participant === this.company.me && this.grabbed) || body.centre;
+    view.spring.set(transformPoint(now, local), transformPoint(wantedPose(hand, now), local), 3 * pixel);
     const force = new Vector3(...hand.force);
-    const length = (kArrowPixels * pixel * force.length()) / (limits?.maxForce || 8);
+    const length = (kArrowPixels * pixel * force.length()) / (this.info?.maxForce || 8);
     // Where the contact is, as far as one point can say it.
     view.force.set((contacts && centroid(contacts)) ?? centre, force, length, 3 * pixel);
     const torque = new Vector3(...hand.torque);
-    view.torque.set(centre, torque, 60 * pixel, Math.min(1, torque.length() / (limits?.maxTorque || 0.3)));
+    view.torque.set(centre, torque, 60 * pixel, Math.min(1, torque.length() / (this.info?.maxTorque || 0.3)));
   }
 
   private hide(hand: HandView): void {
@@ -172,6 +260,12 @@ export class WorldView {
     hand.force.hide();
     hand.torque.hide();
   }
+}
+
+function deepestOf(contacts: Float32Array): number {
+  let deepest = 1e-6;
+  for (let i = 3; i < contacts.length; i += 4) deepest = Math.max(deepest, contacts[i]!);
+  return deepest;
 }
 
 // Mean of the contact points, each weighted by its depth; null without contact.
@@ -193,12 +287,14 @@ export function centroid(contacts: Float32Array): Vector3 | null {
 function looksSame(a: StateFrame, b: StateFrame): boolean {
   if (a.hands.length !== b.hands.length || a.bodies.length !== b.bodies.length) return false;
   if (a.contacts.length !== b.contacts.length || a.traversed.length !== b.traversed.length) return false;
+  if (a.task?.state !== b.task?.state) return false;
+  if (a.hands.some((hand, i) => hand.participant !== b.hands[i]!.participant)) return false;
   const flat = (frame: StateFrame) => [
     ...frame.hands.flatMap((hand) => [
-      ...hand.object.position,
-      ...hand.object.rotation,
-      ...hand.device.position,
-      ...hand.device.rotation,
+      ...hand.grip.position,
+      ...hand.grip.rotation,
+      ...hand.pose.position,
+      ...hand.pose.rotation,
       ...hand.force,
       ...hand.torque,
     ]),

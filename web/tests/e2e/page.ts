@@ -73,7 +73,7 @@ type Point = { x: number; y: number };
 
 // A point of the window where the moving part can be grabbed: its middle may be a hole.
 export async function grabPoint(page: Page): Promise<Point> {
-  const moving = (await stateOf(page)).frame!.hands[0]!.part;
+  const moving = (await stateOf(page)).moving!.part;
   const centre = (await page.evaluate((id) => cotouch.part(id), moving))!.screen;
   for (let radius = 0; radius < 200; radius += 8) {
     for (let step = 0; step < 12; ++step) {
@@ -92,7 +92,7 @@ export async function grabPoint(page: Page): Promise<Point> {
 // one towards the other until `reached`, and keeps holding. Returns the unit direction dragged, in world axes.
 export async function dragTogether(page: Page, reached: (state: TestState) => boolean): Promise<number[]> {
   const state = await stateOf(page);
-  const ids = { moving: state.frame!.hands[0]!.part, still: state.parts.find((part) => part.role === 'static')!.id };
+  const ids = { moving: state.moving!.part, still: state.parts.find((part) => part.role === 'static')!.id };
   const centres = await page.evaluate(({ moving, still }) => [cotouch.part(moving)!, cotouch.part(still)!], ids);
   const way = [0, 1, 2].map((i) => centres[1]!.world[i]! - centres[0]!.world[i]!);
   const length = Math.hypot(...way);

@@ -141,17 +141,21 @@ test('the level of detail says when the work budget cut it', async ({ page }) =>
   let limited = false;
   await page.routeWebSocket(/\/feed/, (socket) => {
     socket.connectToServer().onMessage((message) => {
-      const isState = typeof message !== 'string' && message[3] === 1 && message[28]! > 0;
-      if (isState) message[64 + 2] = limited ? 2 : 0; // the first hand's flags
+      // The hands' section comes after the head (16 bytes) and the clock (8 and 48).
+      const hasHand = typeof message !== 'string' && message[3] === 1 && message[16 + 56] === 2;
+      if (hasHand) message[16 + 56 + 8 + 9] = limited ? 2 : 0; // the first hand's flags
       socket.send(message);
     });
   });
   await open(page, server.address);
   await openOther(page);
+  await grabPoint(page);
+  await page.mouse.down();
   await later(page, 0.5);
   await expect(page.locator('#coarser')).toBeHidden();
   limited = true;
   await expect(page.locator('#coarser')).toBeVisible();
+  await page.mouse.up();
   expect(errors).toEqual([]);
 });
 

@@ -17,7 +17,7 @@ import {
 } from './page';
 import { Server } from './server';
 import type { TestHook } from '../../src/main';
-import { decodeRecording, Holder, type Recording, type StateFrame } from '../../src/protocol';
+import { decodeRecording, HolderKind, type Recording, type StateFrame } from '../../src/protocol';
 
 declare const cotouch: TestHook;
 
@@ -63,7 +63,7 @@ test('dragging one part into the other gives a force that opposes the motion', a
   const hand = state.frame!.hands[0]!;
   expect(dot(hand.force, direction)).toBeLessThan(0);
   // The hand has gone deeper than contact lets the object go, and the spring pulls it back.
-  const stretch = hand.device.position.map((value, i) => value - hand.object.position[i]!);
+  const stretch = hand.pose.position.map((value, i) => value - hand.grip.position[i]!);
   expect(dot(hand.force, stretch)).toBeLessThan(0);
   expect(hand.inContact).toBeGreaterThan(0);
   expect(state.frame!.contacts.length).toBeGreaterThan(0);
@@ -94,22 +94,23 @@ test('keys move the part, Escape lets go, and Reset puts it back', async ({ page
   const errors = watchErrors(page);
   await open(page, server.address);
   await openOther(page);
-  const start = (await stateOf(page)).frame!.hands[0]!.object.position;
+  const start = (await stateOf(page)).moving!.wanted!.position;
   await page.locator('#stage').focus();
   await page.keyboard.down('KeyW');
-  await expect.poll(async () => distance((await stateOf(page)).frame!.hands[0]!.device.position, start)).toBeGreaterThan(0.001);
+  const wanted = async () => distance((await stateOf(page)).moving!.wanted!.position, start); // the part itself may be held up
+  await expect.poll(wanted).toBeGreaterThan(0.001);
   await page.keyboard.up('KeyW');
   expect((await stateOf(page)).grip).toBe('held');
   await page.keyboard.press('Escape');
   await expect.poll(async () => (await stateOf(page)).grip).toBe('free');
-  const away = async () => distance((await stateOf(page)).frame!.hands[0]!.object.position, start);
+  const away = async () => distance((await stateOf(page)).frame!.bodies[0]!.pose.position, start);
   await page.keyboard.press('KeyR');
   await expect.poll(away).toBeLessThan(1e-4);
   // After a click on a box or a slider the keys still move the part; Reset puts it back from the hand, and it stays there.
   await page.locator('#tab-settings').click();
   await page.locator('#show-traversed').click();
   await page.keyboard.down('KeyW');
-  await expect.poll(away).toBeGreaterThan(0.001);
+  await expect.poll(wanted).toBeGreaterThan(0.001);
   await page.keyboard.up('KeyW');
   await page.keyboard.press('KeyR');
   await expect.poll(away).toBeLessThan(1e-4);
@@ -124,10 +125,10 @@ test('the wheel pushes, Shift and the right button turn, and letting go of them 
   await open(page, server.address);
   await openOther(page);
   await page.evaluate(() => cotouch.lookFrom(0, -1, 0)); // the line of sight is y
-  const hand = async () => (await stateOf(page)).frame!.hands[0]!.device;
+  const hand = async () => (await stateOf(page)).moving!.wanted!;
   const angle = (a: readonly number[], b: readonly number[]) => 2 * Math.acos(Math.min(1, Math.abs(dot(a, b))));
   const grab = await grabPoint(page);
-  const start = { ...(await hand()), part: (await stateOf(page)).frame!.hands[0]!.part };
+  const start = { ...(await hand()), part: (await stateOf(page)).moving!.part };
   await page.mouse.down();
   await expect.poll(async () => (await stateOf(page)).grip).toBe('held');
   await page.mouse.wheel(0, -300);
@@ -223,7 +224,7 @@ test('a finger moves the part, and two push it in depth', async ({ browser }) =>
   const touch = await context.newCDPSession(page);
   const fingers = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...points: [number, number][]) =>
     touch.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
-  const device = async () => (await stateOf(page)).frame!.hands[0]!.device.position;
+  const device = async () => (await stateOf(page)).moving!.wanted!.position;
   const start = await device();
   await fingers('touchStart', [grab.x, grab.y]);
   await expect(page.locator('#hint')).toContainText('finger');
@@ -236,7 +237,7 @@ test('a finger moves the part, and two push it in depth', async ({ browser }) =>
   for (let i = 1; i <= 5; ++i) await fingers('touchMove', [x, y], [x + 60 + 20 * i, y]);
   await expect.poll(async () => distance(await device(), before)).toBeGreaterThan(1e-3);
   // A twist rolls it.
-  const rotation = async () => (await stateOf(page)).frame!.hands[0]!.device.rotation;
+  const rotation = async () => (await stateOf(page)).moving!.wanted!.rotation;
   const [w] = await rotation();
   for (let i = 1; i <= 5; ++i) await fingers('touchMove', [x, y], [x + 160 * Math.cos(0.1 * i), y + 160 * Math.sin(0.1 * i)]);
   await expect.poll(async () => Math.abs((await rotation())[0]! - w!)).toBeGreaterThan(0.01);
@@ -256,9 +257,9 @@ test('a gamepad moves the part', async ({ page }) => {
   });
   await open(page, server.address);
   await openOther(page);
-  const start = (await stateOf(page)).frame!.hands[0]!.device.position;
+  const start = (await stateOf(page)).moving!.wanted!.position;
   await page.evaluate(() => ((window as unknown as { pad: { axes: number[] } }).pad.axes[0] = 1));
-  await expect.poll(async () => distance((await stateOf(page)).frame!.hands[0]!.device.position, start)).toBeGreaterThan(1e-3);
+  await expect.poll(async () => distance((await stateOf(page)).moving!.wanted!.position, start)).toBeGreaterThan(1e-3);
   await page.evaluate(() => ((window as unknown as { pad: { axes: number[] } }).pad.axes[0] = 0));
   expect((await stateOf(page)).grip).toBe('held');
   await page.keyboard.press('Escape');
@@ -349,7 +350,7 @@ test('a recording can be replayed with the time slider', async ({ page }) => {
   const { duration } = (await stateOf(page)).replay!;
   expect(duration).toBeGreaterThan(0.5);
   const recorded = await recordingOf(page, (await entry.getAttribute('data-recording'))!);
-  const strength = (frame: StateFrame) => Math.hypot(...frame.hands[0]!.force);
+  const strength = (frame: StateFrame) => Math.hypot(...(frame.hands[0]?.force ?? []));
   const strongest = recorded.frames.reduce((most, frame) => (strength(frame) > strength(most) ? frame : most));
   expect(strength(strongest)).toBeGreaterThan(0.3 * felt);
   await page.locator('#replay input').evaluate((slider: HTMLInputElement, time) => {
@@ -361,14 +362,14 @@ test('a recording can be replayed with the time slider', async ({ page }) => {
   // What the cycles cost was recorded too.
   const shown = (await stateOf(page)).frame!;
   expect(shown.cycleMedian).toBeGreaterThan(0);
-  expect(shown.hands[0]!.visited).toBeGreaterThan(0);
+  expect(shown.visited).toBeGreaterThan(0);
   await picture(page, 'replay');
   await page.locator('#replay').getByRole('button', { name: 'Back to the live scene' }).click();
   await expect.poll(async () => (await stateOf(page)).replay).toBeNull();
   expect(errors).toEqual([]);
 });
 
-test('of two pages one holds the part, and both see it', async ({ page, context }) => {
+test('two pages hold the same part, and see each other\'s hand', async ({ page, context }) => {
   const errors = watchErrors(page);
   const other = await context.newPage();
   await open(page, server.address);
@@ -376,23 +377,34 @@ test('of two pages one holds the part, and both see it', async ({ page, context 
   await open(other, server.address);
   await page.bringToFront();
   await expect(page.locator('#link')).toContainText('2 viewers');
-  const start = (await stateOf(page)).frame!.hands[0]!.device.position;
+  await page.locator('#tab-world').click();
+  await page.locator('#my-name').fill('Ann');
+  await page.locator('#my-name').press('Enter');
+  await expect(page.locator('#people')).toContainText('Ann (you)');
+  const start = (await stateOf(page)).moving!.wanted!.position;
   const grab = await grabPoint(page);
   await page.mouse.down();
   await page.mouse.move(grab.x + 30, grab.y - 20, { steps: 5 });
   await expect.poll(async () => (await stateOf(page)).grip).toBe('held');
   await other.bringToFront();
+  await expect(other.locator('.hand-label')).toHaveText('Ann');
+  await expect(other.locator('#hint')).toHaveText('Ann holds the part.');
+  await expect(page.locator('.hand-label')).toHaveCount(0); // nobody needs a label for the own hand
+  await picture(other, 'the-hand-of-another');
   await grabPoint(other);
   await other.mouse.down();
-  await expect(other.locator('.toast').first()).toBeVisible();
-  expect((await stateOf(other)).grip).toBe('free');
+  await expect.poll(async () => (await stateOf(other)).grip).toBe('held');
+  await expect(page.locator('.hand-label')).toHaveText(/^Guest/);
+  expect((await stateOf(page)).grip).toBe('held');
   await other.mouse.up();
+  await expect.poll(async () => (await stateOf(other)).grip).toBe('free');
   // What one does the other sees.
-  await expect.poll(async () => distance((await stateOf(other)).frame!.hands[0]!.device.position, start)).toBeGreaterThan(1e-3);
+  await expect.poll(async () => distance((await stateOf(other)).moving!.wanted!.position, start)).toBeGreaterThan(1e-3);
   await page.bringToFront();
   await page.mouse.up();
   await other.bringToFront();
-  await expect.poll(async () => (await stateOf(other)).frame!.hands[0]!.holder).toBe(Holder.nobody);
+  const holders = async () => (await stateOf(other)).frame!.hands.filter((hand) => hand.holder !== HolderKind.nobody);
+  await expect.poll(holders).toEqual([]);
   await grabPoint(other);
   await other.mouse.down();
   await expect.poll(async () => (await stateOf(other)).grip).toBe('held');
@@ -451,7 +463,7 @@ test('an upright tablet shows the read-outs below the picture', async ({ browser
   const side = (await page.locator('#side').boundingBox())!;
   expect(side.y).toBeGreaterThan(0.5 * 1180);
   // The part is drawn in what is left, not behind the panel.
-  const part = (await stateOf(page)).frame!.hands[0]!.part;
+  const { part } = (await stateOf(page)).moving!;
   const seen = await page.evaluate((id) => cotouch.part(id)!.screen, part);
   expect(seen.y).toBeGreaterThan(60);
   expect(seen.y).toBeLessThan(side.y);
@@ -468,7 +480,7 @@ async function settledHand(page: Page): Promise<void> {
   await expect
     .poll(async () => {
       await later(page, 0.1); // the same frame twice would look like rest
-      const now = (await stateOf(page)).frame!.hands[0]!.device.position;
+      const now = (await stateOf(page)).moving!.wanted!.position;
       const moved = distance(now, last);
       last = now;
       return moved;

@@ -7,6 +7,7 @@ class FakeSocket implements Socket {
   binaryType = '';
   readyState = 1;
   bufferedAmount = 0;
+  onopen: Socket['onopen'] = null;
   onmessage: Socket['onmessage'] = null;
   onclose: Socket['onclose'] = null;
   onerror: Socket['onerror'] = null;
@@ -22,17 +23,20 @@ class FakeSocket implements Socket {
     this.onmessage?.({ data });
   }
   hello(): void {
-    this.receive('{"type":"hello","protocol":1}');
+    this.receive('{"type":"hello","protocol":2}');
   }
 }
 
-// An empty state frame as the specification lays it out: 64 bytes, no hands.
+// The smallest state frame that the specification allows: a head and a clock of 48 bytes.
 function stateFrame(sequence: number): ArrayBuffer {
-  const buffer = new ArrayBuffer(64);
+  const buffer = new ArrayBuffer(16 + 8 + 48);
   const view = new DataView(buffer);
-  view.setUint32(0, 0x01015443, true);
-  view.setUint32(4, 64, true);
+  view.setUint32(0, 0x01025443, true);
+  view.setUint32(4, 72, true);
   view.setUint32(8, sequence, true);
+  view.setUint16(16, 1, true);
+  view.setUint16(18, 48, true);
+  view.setUint32(20, 1, true);
   return buffer;
 }
 
@@ -49,6 +53,7 @@ function makeFeed(): Feed {
     },
     refusal: () => Promise.resolve(refusal),
     random: () => 0,
+    name: () => 'Ann',
     events: {
       link: (link) => links.push(link),
       message: (message) => messages.push(message),
@@ -80,7 +85,7 @@ describe('Waiting before a reconnect', () => {
   });
 
   it('is long after the server said that the page misbehaved', () => {
-    expect([4000, 4001, 4002, 1009].map(pauseAfter)).toEqual([10, 10, 10, 10]);
+    expect([4000, 4001, 4002, 4004, 1009].map(pauseAfter)).toEqual([10, 10, 10, 10, 10]);
     expect([1001, 1006, 4003].map(pauseAfter)).toEqual([0, 0, 0]);
   });
 });
@@ -126,6 +131,25 @@ describe('The feed', () => {
     expect(sockets.length).toBe(2);
     sockets[1]!.hello();
     expect(feed.link).toBe('open');
+  });
+
+  it('speaks first, and says its version and who it is', () => {
+    makeFeed().connect();
+    expect(sockets[0]!.sent).toEqual([]);
+    sockets[0]!.onopen!();
+    expect(sockets[0]!.sent.map((text) => JSON.parse(text as string))).toEqual([
+      { type: 'hello', protocol: 2, features: [], name: 'Ann' },
+    ]);
+  });
+
+  it('ignores binary messages of a type that it does not know', () => {
+    const feed = makeFeed();
+    feed.connect();
+    const later = stateFrame(1);
+    new DataView(later).setUint8(3, 77);
+    sockets[0]!.receive(later);
+    expect(feed.garbage).toBe(0);
+    expect(feed.frames).toBe(0);
   });
 
   it('keeps only the newest frame', () => {

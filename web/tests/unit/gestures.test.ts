@@ -27,20 +27,20 @@ class FakeElement extends EventTarget {
 function setUp() {
   const orbiting: boolean[] = [];
   const hand = new Hand({
-    take: () => true,
+    grasp: () => true,
     release: vi.fn(),
     input: vi.fn(),
-    object: () => ({ position: new Vector3(), rotation: new Quaternion() }),
+    body: () => ({ position: new Vector3(), rotation: new Quaternion() }),
     limit: (pose) => pose,
     changed: () => {},
     refused: () => {},
   });
   const view = {
     pick: (x: number, y: number) =>
-      Math.abs(x) < 100 && Math.abs(y) < 100 ? { hand: 0, point: new Vector3(x / 500, 0, -y / 500) } : null,
+      Math.abs(x) < 100 && Math.abs(y) < 100 ? { body: 0, point: new Vector3(x / 500, 0, -y / 500) } : null,
     ray: (x: number, y: number) => new Ray(eye.clone(), new Vector3(x / 1000, 1, -y / 1000).normalize()),
     basis: () => basis,
-    pivot: (_hand: number, pose: HandPose) => pose.position.clone(),
+    pivot: (_body: number, pose: HandPose) => pose.position.clone(),
     sceneSize: () => 1,
     setOrbiting: (on: boolean) => orbiting.push(on),
     grabbed: vi.fn(),
@@ -272,7 +272,7 @@ describe('Keys', () => {
   });
 
   it('that are still down when the hand was refused or dropped do not take it again', () => {
-    for (const goes of [() => page.hand.answered(0, 'refused', ''), () => page.hand.drop()]) {
+    for (const goes of [() => page.hand.answered({ type: 'hand', hand: 1, body: 0, state: 'refused', point: [0, 0, 0], reason: '' }), () => page.hand.drop()]) {
       key('keydown', 'KeyD');
       keyboard.step(0.1);
       goes();

@@ -9,16 +9,32 @@ const parsed = (json: unknown) => {
 
 describe('A text message', () => {
   it('is read with its members', () => {
-    expect(parsed({ type: 'hand', hand: 1, state: 'refused', reason: 'Ann holds it.' })).toEqual({
+    expect(parsed({ type: 'hand', hand: 4, state: 'granted', body: 2, point: [1, 2, 3], reason: '' })).toEqual({
       type: 'hand',
-      hand: 1,
-      state: 'refused',
-      reason: 'Ann holds it.',
+      hand: 4,
+      state: 'granted',
+      body: 2,
+      point: [1, 2, 3],
+      reason: '',
     });
     expect(parsed({ type: 'settings', contact_stiffness: 500, max_force: 4, budget_us: 300, budget_nodes: 9000 })).toEqual({
       type: 'settings',
       settings: { contactStiffness: 500, maxForce: 4, budget: 300, nodes: 9000 },
     });
+  });
+
+  it('says who takes part, each with a colour that is one', () => {
+    const people = [{ participant: 3, name: 'Ann', color: '#2f9e44', kind: 'page' }, { participant: 4, color: 'red', kind: 'x' }];
+    expect(parsed({ type: 'people', people })).toEqual({
+      type: 'people',
+      people: [people[0], { participant: 4, name: 'Guest 4', color: '#a9b1b9', kind: 'page' }],
+    });
+  });
+
+  it('says what gravity and bodies are like now', () => {
+    expect(parsed({ type: 'world', gravity: 9.81 })).toEqual({ type: 'world', gravity: 9.81 });
+    const body = { type: 'body', body: 2, motion: 'free', mass: 0.5, density: 900 };
+    expect(parsed(body)).toEqual(body);
   });
 
   it('says that the gallery changed', () => {
@@ -51,7 +67,7 @@ describe('A text message', () => {
 
 describe('A scene', () => {
   it('is filled up where members are missing', () => {
-    const scene = parseScene({ name: 'a', parts: [{ id: 3 }], hands: [{}] });
+    const scene = parseScene({ name: 'a', parts: [{ id: 3 }], bodies: [{ id: 3 }] });
     if (!scene.ok) throw new Error(scene.error);
     expect(scene.value.title).toBe('a');
     expect(scene.value.parts[0]).toMatchObject({
@@ -59,7 +75,19 @@ describe('A scene', () => {
       role: 'static',
       pose: { position: [0, 0, 0], rotation: [1, 0, 0, 0] },
     });
-    expect(scene.value.hands[0]).toMatchObject({ hand: 0, maxForce: 8 });
+    expect(scene.value.bodies[0]).toEqual({
+      id: 3,
+      name: 'body',
+      parts: [],
+      motion: 'fixed',
+      mass: 0,
+      density: 0,
+      pose: { position: [0, 0, 0], rotation: [1, 0, 0, 0] },
+      graspable: false,
+      copy: false,
+      removable: false,
+    });
+    expect(scene.value).toMatchObject({ task: null, gravity: 0, maxForce: 8, maxTorque: 0.3 });
   });
 
   it('takes a colour only as #rrggbb, and a plain grey otherwise', () => {

@@ -21,37 +21,62 @@ const kQuarter = '00 00 80 3e';
 const kThree = '00 00 40 40';
 const kZero = '00 00 00 00';
 
-const kStateHead = hex(`
-  43 54 01 01  e8 00 00 00  05 00 00 00  07 00 00 00
+const kHead = '43 54 02 01  60 01 00 00  05 00 00 00  07 00 00 00'; // 352 bytes in all
+const kClock = hex(`
+  01 00 30 00 01 00 00 00
   00 00 00 00 00 00 f8 3f
-  03 00 00 00  01 01 02 00
+  03 00 00 00  02 00 00 00
   ${kThree} ${kTwo}
   10 27 00 00  04 00 00 00
   ${kMinusHalf}
-  01 00 00 00  01 00 00 00
-  09 00 00 00`);
+  09 00 00 00  c8 00 00 00  0d 00 00 00`);
 const kHand = hex(`
-  00 01 02 05  2a 00 00 00
+  02 00 70 00 01 00 00 00
+  06 00 00 00  0b 00 00 00  01 02 05 00  2a 00 00 00
   ${kOne} ${kTwo} ${kThree}  ${kOne} ${kZero} ${kZero} ${kZero}
   ${kTwo} ${kThree} ${kOne}  ${kZero} ${kOne} ${kZero} ${kZero}
   ${kMinusHalf} ${kZero} ${kQuarter}
   ${kZero} ${kOne} ${kZero}
   64 00 00 00  0c 00 00 00  ${kQuarter}  ff 00 00 00`);
-const kBody = hex(`2b 00 00 00  ${kThree} ${kTwo} ${kOne}  ${kOne} ${kZero} ${kZero} ${kZero}`);
-const kContact = hex(`${kOne} ${kTwo} ${kThree} ${kQuarter}`);
-const kTraversed = hex(`${kThree} ${kTwo} ${kOne} ${kTwo}`);
-const kState = [kStateHead, kHand, kBody, kContact, kTraversed];
+const kBody = hex(`
+  03 00 28 00 01 00 00 00
+  2a 00 00 00  02 03 00 00  ${kThree} ${kTwo} ${kOne}  ${kOne} ${kZero} ${kZero} ${kZero}  ${kQuarter}`);
+const kTask = hex(`
+  06 00 38 00 01 00 00 00
+  02 00 00 00  2a 00 00 00  ${kOne} ${kTwo} ${kThree} ${kQuarter} ${kOne}
+  ${kThree} ${kTwo} ${kOne}  ${kOne} ${kZero} ${kZero} ${kZero}`);
+const kContact = hex(`04 00 10 00 01 00 00 00  ${kOne} ${kTwo} ${kThree} ${kQuarter}`);
+const kTraversed = hex(`05 00 10 00 01 00 00 00  ${kThree} ${kTwo} ${kOne} ${kTwo}`);
+const kState = [hex(kHead), kClock, kHand, kBody, kTask, kContact, kTraversed];
 
-const state = (): StateFrame => {
-  const decoded = decodeFrame(bufferOf(...kState));
-  if (!decoded.ok || decoded.value.kind !== 'state') throw new Error('not a state frame');
+// A state frame of these sections, with its length filled in.
+const frameOf = (...sections: Uint8Array[]) => {
+  const buffer = bufferOf(hex(kHead), ...sections);
+  new DataView(buffer).setUint32(4, buffer.byteLength, true);
+  return buffer;
+};
+
+const stateOf = (buffer: ArrayBuffer): StateFrame => {
+  const decoded = decodeFrame(buffer);
+  if (!decoded.ok) throw new Error(decoded.error);
+  if (decoded.value.kind !== 'state') throw new Error('not a state frame');
   return decoded.value;
+};
+const state = () => stateOf(bufferOf(...kState));
+
+// The same entry, announced and padded with this many bytes more.
+const longer = (section: Uint8Array, more: number) => {
+  const padded = new Uint8Array(section.length + 4 * Math.ceil(more / 4)).fill(0xee);
+  padded.set(section);
+  new DataView(padded.buffer).setUint16(2, section.length - 8 + more, true);
+  return padded;
 };
 
 describe('A state frame', () => {
   it('has the length that the specification says', () => {
-    // 64 + 104 + 32 + 16 + 16 = 232 = 0xe8
-    expect(bufferOf(...kState).byteLength).toBe(232);
+    // 16, then sections of 8 + 48, 8 + 112, 8 + 40, 8 + 56, 8 + 16, 8 + 16
+    expect(bufferOf(...kState).byteLength).toBe(352);
+    expect(frameOf(...kState.slice(1)).byteLength).toBe(352);
   });
 
   it('is read field by field', () => {
@@ -67,17 +92,20 @@ describe('A state frame', () => {
       cycles: 10000,
       missed: 4,
       clearance: -0.5,
-      dropped: 9,
+      leftOut: 9,
+      visited: 200,
+      inContact: 13,
     });
     expect(frame.hands).toEqual([
       {
-        hand: 0,
+        hand: 6,
+        participant: 11,
         holder: 1,
         flags: 2,
         level: 5,
-        part: 42,
-        device: { position: [1, 2, 3], rotation: [1, 0, 0, 0] },
-        object: { position: [2, 3, 1], rotation: [0, 1, 0, 0] },
+        body: 42,
+        pose: { position: [1, 2, 3], rotation: [1, 0, 0, 0] },
+        grip: { position: [2, 3, 1], rotation: [0, 1, 0, 0] },
         force: [-0.5, 0, 0.25],
         torque: [0, 1, 0],
         visited: 100,
@@ -86,37 +114,81 @@ describe('A state frame', () => {
         input: 255,
       },
     ]);
-    expect(frame.bodies).toEqual([{ part: 43, pose: { position: [3, 2, 1], rotation: [1, 0, 0, 0] } }]);
+    const pose = { position: [3, 2, 1], rotation: [1, 0, 0, 0] };
+    expect(frame.bodies).toEqual([{ body: 42, motion: 2, flags: 3, pose, speed: 0.25 }]);
+    expect(frame.task).toEqual({
+      state: 2,
+      body: 42,
+      positionError: 1,
+      angleError: 2,
+      positionTolerance: 3,
+      angleTolerance: 0.25,
+      seconds: 1,
+      target: pose,
+    });
     expect([...frame.contacts]).toEqual([1, 2, 3, 0.25]);
     expect([...frame.traversed]).toEqual([3, 2, 1, 2]);
   });
 
+  it('needs a clock and nothing else', () => {
+    expect(stateOf(frameOf(kClock))).toMatchObject({ hands: [], bodies: [], task: null, time: 1.5 });
+    expect(stateOf(frameOf(kClock)).contacts.length).toBe(0);
+    expect(decodeFrame(frameOf(kHand)).ok).toBe(false);
+  });
+
+  it('may have sections and fields that this page does not know', () => {
+    const unknown = hex('4d 00 03 00 02 00 00 00  01 02 03 04 05 06 00 00'); // two entries of three bytes, padded
+    const empty = hex('4e 00 00 00 ff ff ff ff'); // four billion entries of nothing
+    const grown = frameOf(empty, longer(kClock, 5), unknown, longer(kHand, 8), longer(kBody, 1), longer(kTask, 4),
+      longer(kContact, 12), unknown, kTraversed);
+    expect(stateOf(grown)).toEqual(state());
+  });
+
+  it('reads several longer entries each at its place', () => {
+    const two = hex(`04 00 14 00 02 00 00 00  ${kOne} ${kTwo} ${kThree} ${kQuarter} ff ff ff ff  ${kTwo} ${kTwo} ${kTwo} ${kOne} ff ff ff ff`);
+    expect([...stateOf(frameOf(kClock, two)).contacts]).toEqual([1, 2, 3, 0.25, 2, 2, 2, 1]);
+    const hands = bufferOf(hex('02 00 74 00 02 00 00 00'), kHand.slice(8), hex(kOne), kHand.slice(8), hex(kOne)); // each four bytes longer
+    expect(stateOf(frameOf(kClock, new Uint8Array(hands))).hands).toEqual([state().hands[0], state().hands[0]]);
+  });
+
   it('may say that the clearance is not known', () => {
     const bytes = new Uint8Array(bufferOf(...kState));
-    bytes.set(hex('00 00 c0 7f'), 48); // NaN
-    const decoded = decodeFrame(bytes.buffer);
-    expect(decoded.ok && decoded.value.kind === 'state' && Number.isNaN(decoded.value.clearance)).toBe(true);
+    bytes.set(hex('00 00 c0 7f'), 16 + 8 + 32); // NaN
+    expect(Number.isNaN(stateOf(bytes.buffer).clearance)).toBe(true);
   });
 
   it('is refused when a pose is not finite', () => {
     const bytes = new Uint8Array(bufferOf(...kState));
-    bytes.set(hex('00 00 80 7f'), 64 + 8); // infinity as the hand's x
+    bytes.set(hex('00 00 80 7f'), 72 + 8 + 16); // infinity as the hand's x
     expect(decodeFrame(bytes.buffer).ok).toBe(false);
   });
 
-  it('is refused when its counts and its length disagree', () => {
-    const bytes = new Uint8Array(bufferOf(...kState));
-    bytes[52] = 2; // one contact more than there is
-    expect(decodeFrame(bytes.buffer).ok).toBe(false);
-    bytes.set(hex('ff ff ff ff'), 52); // and four billion more
-    expect(decodeFrame(bytes.buffer).ok).toBe(false);
+  it('is refused when a section is cut, too large, too short in its entries or there twice', () => {
+    const count = (section: Uint8Array, value: number) => {
+      const changed = section.slice();
+      new DataView(changed.buffer).setUint32(4, value, true);
+      return changed;
+    };
+    const size = (section: Uint8Array, value: number) => {
+      const changed = section.slice();
+      new DataView(changed.buffer).setUint16(2, value, true);
+      return changed;
+    };
+    expect(decodeFrame(frameOf(kClock, count(kContact, 2))).ok).toBe(false);
+    expect(decodeFrame(frameOf(kClock, count(kContact, 0xffffffff))).ok).toBe(false);
+    expect(decodeFrame(frameOf(kClock, size(kHand, 0xffff))).ok).toBe(false);
+    expect(decodeFrame(frameOf(kClock, size(kHand, 111))).ok).toBe(false);
+    expect(decodeFrame(frameOf(kClock, count(size(kHand, 0), 0xffffffff))).ok).toBe(false);
+    expect(decodeFrame(frameOf(kClock, kHand, kHand)).ok).toBe(false);
+    expect(decodeFrame(frameOf(kClock, hex('4d 00 01 00'))).ok).toBe(false);
+    expect(decodeFrame(frameOf(count(kClock, 0))).ok).toBe(false);
   });
 
   it('is refused with another magic or version, and ignored with another type', () => {
     for (const [at, value] of [
       [0, 0x44],
       [1, 0x00],
-      [2, 2],
+      [2, 1],
     ] as const) {
       const bytes = new Uint8Array(bufferOf(...kState));
       bytes[at] = value;
@@ -129,7 +201,7 @@ describe('A state frame', () => {
 });
 
 const kNear = [
-  hex(`43 54 01 02  23 00 00 00  01 00 00 00  07 00 00 00  2a 00 00 00  03 00 00 00 ${kQuarter} ${kZero}`),
+  hex(`43 54 02 02  23 00 00 00  01 00 00 00  07 00 00 00  2a 00 00 00  03 00 00 00 ${kQuarter} ${kZero}`),
   hex('00 80 ff'),
 ];
 
@@ -181,7 +253,7 @@ describe('A recording', () => {
 
   it('is refused when it is cut, runs backwards or has fewer frames than it says', () => {
     const later = new Uint8Array(bufferOf(...kState));
-    later[23] = 0x40; // 1.5 becomes 98304: one exponent bit more
+    later[16 + 8 + 7] = 0x40; // 1.5 becomes 98304: one exponent bit more
     expect(decodeRecording(bufferOf(kRecordingHead, later, ...kState)).ok).toBe(false);
     expect(decodeRecording(bufferOf(kRecordingHead, ...kState)).ok).toBe(false);
     const whole = bufferOf(kRecordingHead, ...kState, ...kState);
@@ -194,12 +266,12 @@ describe('A hand input', () => {
     const buffer = encodeInput({
       sequence: 5,
       generation: 7,
-      hand: 1,
+      hand: 0x10203,
       buttons: 2,
       pose: { position: [1, 2, 3], rotation: [0.25, -0.5, 0, 1] },
     });
     const expected = hex(`
-      43 54 01 10  30 00 00 00  05 00 00 00  07 00 00 00  01 02 00 00
+      43 54 02 10  34 00 00 00  05 00 00 00  07 00 00 00  03 02 01 00  02 00 00 00
       ${kOne} ${kTwo} ${kThree}  ${kQuarter} ${kMinusHalf} ${kZero} ${kOne}`);
     expect([...new Uint8Array(buffer)]).toEqual([...expected]);
   });

@@ -1,0 +1,15 @@
+// A page's command as the session understands it.
+#pragma once
+
+#include <cotouch/serve/viewer_command.h>
+#include <cotouch/session/command.h>
+
+#include <optional>
+#include <string>
+
+namespace cotouch {
+
+// Nothing if the command makes no sense; `why` then says so.
+std::optional<SessionCommand> to_session_command(const ViewerCommand& command, std::string& why);
+
+}  // namespace cotouch

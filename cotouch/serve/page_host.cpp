@@ -1,0 +1,160 @@
+#include <cotouch/serve/page_host.h>
+
+#include <cotouch/serve/messages.h>
+#include <cotouch/serve/page_command.h>
+#include <cotouch/session/names.h>
+
+#include <algorithm>
+
+namespace cotouch {
+
+PageHost::PageHost(PageHostSettings settings, Session& session, Feed& feed)
+    : settings_(std::move(settings)), session_(session), feed_(feed) {
+  session_.add_listener(*this);
+}
+
+PageHost::~PageHost() {
+  session_.stop();
+}
+
+ParticipantId PageHost::participant_of(ViewerId viewer) {
+  const std::scoped_lock lock(pages_mutex_);
+  const auto found = pages_.find(viewer);
+  return found == pages_.end() ? ParticipantId::nobody : found->second;
+}
+
+ViewerId PageHost::viewer_of(ParticipantId participant) {
+  const std::scoped_lock lock(pages_mutex_);
+  const auto found =
+      std::find_if(pages_.begin(), pages_.end(), [&](const auto& page) { return page.second == participant; });
+  return found == pages_.end() ? 0 : found->first;
+}
+
+void PageHost::send(ParticipantId participant, std::string text) {
+  if (const ViewerId viewer = viewer_of(participant); viewer != 0) feed_.send_text(viewer, std::move(text));
+}
+
+void PageHost::viewer_joined(ViewerId viewer, const PageHello& hello) {
+  // Under the lock, so that the session's answer finds the page.
+  const std::scoped_lock lock(pages_mutex_);
+  pages_[viewer] = session_.join(ParticipantKind::page, clean_name(hello.name));
+}
+
+void PageHost::viewer_left(ViewerId viewer) {
+  const ParticipantId who = participant_of(viewer);
+  if (who == ParticipantId::nobody) return;
+  session_.leave(who);
+  const std::scoped_lock lock(pages_mutex_);
+  pages_.erase(viewer);
+}
+
+void PageHost::viewer_command(ViewerId viewer, const ViewerCommand& command) {
+  const auto reply = [this, viewer, id = command.id, type = command.type](const std::string& obstacle) {
+    if (id)
+      feed_.send_text(viewer, reply_message(*id, obstacle.empty(), obstacle));
+    else if (!obstacle.empty() && type != "grasp")  // which has an answer of its own
+      feed_.send_text(viewer, error_message(obstacle));
+  };
+  if (command.type == "hello" && command.senseless.empty()) {
+    session_.rename(participant_of(viewer), clean_name(command.name));
+    return reply({});
+  }
+  std::string why;
+  std::optional<SessionCommand> wanted = to_session_command(command, why);
+  if (!wanted) return reply(why);
+  session_.command(participant_of(viewer), std::move(*wanted),
+                   [reply](const CommandResult& result) { reply(result.reason); });
+}
+
+std::string_view PageHost::viewer_input(ViewerId viewer, const PageInput& input) {
+  HandMotion motion;
+  motion.hand = input.hand;
+  motion.generation = input.generation;
+  motion.sequence = input.sequence;
+  motion.buttons = input.buttons;
+  motion.pose = input.pose;
+  return session_.move_hand(participant_of(viewer), motion);
+}
+
+void PageHost::joined(const Participant& who, const SessionSnapshot& now) {
+  const ViewerId viewer = viewer_of(who.id);
+  if (viewer == 0) return;
+  feed_.send_text(viewer, hello_message(settings_.version, who.id, settings_.upload_bytes));
+  feed_.send_text(viewer, scene_message(now.generation, now.scene->scene.name));
+  feed_.send_text(viewer, settings_message(now.feel));
+  feed_.send_text(viewer, gravity_message(downward(now.scene->scene)));
+  feed_.send_text(viewer, recordings_message(session_.recordings().list()));
+  if (now.recording) feed_.send_text(viewer, recording_message(true, now.recording_seconds));
+  for (const JobStatus& job : now.jobs) feed_.send_text(viewer, job_message(job));
+}
+
+void PageHost::people_changed(const std::vector<Participant>& people) {
+  feed_.broadcast_text(people_message(people));
+}
+
+void PageHost::scene_changed(std::uint32_t generation, const std::string& name) {
+  feed_.broadcast_text(scene_message(generation, name));
+}
+
+void PageHost::settings_changed(const FeelSettings& feel) {
+  feed_.broadcast_text(settings_message(feel));
+}
+
+void PageHost::gravity_changed(double down) {
+  feed_.broadcast_text(gravity_message(down));
+}
+
+void PageHost::body_changed(const SceneBody& body) {
+  feed_.broadcast_text(body_message(body));
+}
+
+void PageHost::hand_changed(const HandEvent& event) {
+  send(event.whom, hand_message(event));
+}
+
+void PageHost::job_changed(const JobStatus& job) {
+  feed_.broadcast_text(job_message(job));
+}
+
+void PageHost::recording_changed(bool active, double seconds) {
+  feed_.broadcast_text(recording_message(active, seconds));
+}
+
+void PageHost::recordings_changed(const std::vector<RecordingEntry>& entries) {
+  feed_.broadcast_text(recordings_message(entries));
+}
+
+void PageHost::scenes_changed() {
+  feed_.broadcast_text(scenes_message());
+}
+
+void PageHost::problem(ParticipantId whom, const std::string& reason) {
+  if (whom == ParticipantId::nobody)
+    feed_.broadcast_text(error_message(reason));
+  else
+    send(whom, error_message(reason));
+}
+
+ViewDemand PageHost::wanted() const {
+  const FeedDemand demand = feed_.demand();
+  return {demand.viewers > 0, demand.traversed, demand.near};
+}
+
+void PageHost::view(const SessionView& view) {
+  const FeedDemand demand = feed_.demand();
+  if (demand.viewers == 0) return;
+  auto set = std::make_shared<FrameSet>();
+  const FrameStamp stamp{++sequence_, demand.viewers, false};
+  set->plain = encode_state(view, stamp, false);
+  if (demand.traversed) set->with_traversed = encode_state(view, stamp, true);
+  feed_.publish(std::move(set));
+}
+
+void PageHost::nearness(std::uint32_t generation, std::uint32_t part, float range,
+                        std::span<const std::uint8_t> values) {
+  if (!feed_.demand().near) return;
+  feed_.publish_near(
+      part, std::make_shared<const std::string>(encode_near(++near_sequence_, generation, part, range, values)));
+}
+
+}  // namespace cotouch

@@ -1,0 +1,90 @@
+// Pages as participants of a session: translates what they ask for into the session's commands, and what the session
+// tells and shows into texts and frames (docs/viewer-protocol.md). Decides nothing by itself.
+#pragma once
+
+#include <cotouch/serve/http_server.h>
+#include <cotouch/session/session.h>
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace cotouch {
+
+struct PageHostSettings {
+  std::string version;
+  std::uint64_t upload_bytes = 256U << 20;
+  // Draws a recording's summary as SVG; may be empty.
+  std::function<std::string(const RecordingSummary&)> draw_summary;
+};
+
+class PageHost final : public RequestHandler, public FeedListener, public SessionListener {
+ public:
+  // Listens to the session, which is not started yet. Both must outlive the host.
+  PageHost(PageHostSettings settings, Session& session, Feed& feed);
+  // Stops the session, so that it tells nothing to a host that is gone.
+  ~PageHost() override;
+  PageHost(const PageHost&) = delete;
+  PageHost& operator=(const PageHost&) = delete;
+
+  HttpResponse answer(HttpRequest request) override;
+
+  void viewer_joined(ViewerId viewer, const PageHello& hello) override;
+  void viewer_left(ViewerId viewer) override;
+  void viewer_command(ViewerId viewer, const ViewerCommand& command) override;
+  std::string_view viewer_input(ViewerId viewer, const PageInput& input) override;
+
+  void joined(const Participant& who, const SessionSnapshot& now) override;
+  void people_changed(const std::vector<Participant>& people) override;
+  void scene_changed(std::uint32_t generation, const std::string& name) override;
+  void settings_changed(const FeelSettings& feel) override;
+  void gravity_changed(double down) override;
+  void body_changed(const SceneBody& body) override;
+  void hand_changed(const HandEvent& event) override;
+  void job_changed(const JobStatus& job) override;
+  void recording_changed(bool active, double seconds) override;
+  void recordings_changed(const std::vector<RecordingEntry>& entries) override;
+  void scenes_changed() override;
+  void problem(ParticipantId whom, const std::string& reason) override;
+  ViewDemand wanted() const override;
+  void view(const SessionView& view) override;
+  void nearness(std::uint32_t generation, std::uint32_t part, float range,
+                std::span<const std::uint8_t> values) override;
+
+ private:
+  // Nobody and 0 if there is none.
+  ParticipantId participant_of(ViewerId viewer);
+  ViewerId viewer_of(ParticipantId participant);
+  // Sends the text if that participant is a page.
+  void send(ParticipantId participant, std::string text);
+  // Who sends a request: the page that it names, or somebody who takes part for the length of the request.
+  class Sender {
+   public:
+    Sender(PageHost& host, const Target& target);
+    ~Sender();
+    Sender(const Sender&) = delete;
+    Sender& operator=(const Sender&) = delete;
+    ParticipantId id() const { return id_; }
+
+   private:
+    Session& session_;
+    ParticipantId id_;
+    bool visits_;
+  };
+
+  HttpResponse answer_mesh(const Target& target);
+  HttpResponse answer_thumbnail(const std::string& path);
+  HttpResponse answer_recording(const std::string& path);
+  HttpResponse answer_upload(HttpRequest& request);
+  HttpResponse answer_save(const Target& target);
+
+  PageHostSettings settings_;
+  Session& session_;
+  Feed& feed_;
+  std::mutex pages_mutex_;
+  std::map<ViewerId, ParticipantId> pages_;
+  std::uint32_t sequence_ = 0, near_sequence_ = 0;  // the session's thread's
+};
+
+}  // namespace cotouch

@@ -1,0 +1,174 @@
+#include <cotouch/base/error.h>
+#include <cotouch/base/units.h>
+#include <cotouch/mesh/import.h>
+#include <cotouch/serve/messages.h>
+#include <cotouch/serve/page_host.h>
+#include <cotouch/serve/recording_frames.h>
+#include <cotouch/session/names.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+
+namespace cotouch {
+namespace {
+
+int status_of(const CommandResult& result) {
+  switch (result.kind) {
+    case CommandResult::Kind::done: return 200;
+    case CommandResult::Kind::wrong: return 400;
+    case CommandResult::Kind::not_now: return 409;
+    case CommandResult::Kind::too_many: return 429;
+  }
+  return 500;
+}
+
+// "/api/mesh/12" with prefix "/api/mesh/" -> 12.
+std::optional<std::uint32_t> number_in(std::string_view text) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string ending_of(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  std::string ending(dot == std::string_view::npos ? std::string_view() : name.substr(dot));
+  for (char& c : ending)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return ending;
+}
+
+HttpResponse bytes_response(std::string bytes, const char* type, std::string download_name = {}) {
+  HttpResponse response;
+  response.content_type = type;
+  response.body = std::make_shared<const std::string>(std::move(bytes));
+  response.download_name = std::move(download_name);
+  return response;
+}
+
+}  // namespace
+
+PageHost::Sender::Sender(PageHost& host, const Target& target)
+    : session_(host.session_),
+      id_{number_in(target.value("participant")).value_or(0)},
+      visits_(host.viewer_of(id_) == 0) {
+  if (visits_) id_ = session_.join(ParticipantKind::program, "request");
+}
+
+PageHost::Sender::~Sender() {
+  if (visits_) session_.leave(id_);
+}
+
+HttpResponse PageHost::answer(HttpRequest request) {
+  const std::string& path = request.target.path;
+  const auto under = [&](std::string_view prefix) { return path.starts_with(prefix); };
+  if (request.post) {
+    if (path == "/api/upload") return answer_upload(request);
+    if (path == "/api/scene/save") return answer_save(request.target);
+    return error_response(405, "Nothing can be sent to this address.");
+  }
+  if (path == "/api/hello") return json_response(hello_answer(settings_.version));
+  if (path == "/api/scenes") return json_response(gallery_answer(session_.library().list()));
+  if (path == "/api/scene") return json_response(scene_answer(session_.snapshot()));
+  if (path == "/api/recordings") return json_response(recordings_answer(session_.recordings().list()));
+  if (under("/api/mesh/")) return answer_mesh(request.target);
+  if (under("/api/thumbnail/")) return answer_thumbnail(path);
+  if (under("/api/recording/")) return answer_recording(path);
+  if (path == "/api/upload" || path == "/api/scene/save") return error_response(405, "This address takes POST only.");
+  return error_response(404, "There is nothing at this address.");
+}
+
+HttpResponse PageHost::answer_mesh(const Target& target) {
+  const auto id = number_in(std::string_view(target.path).substr(std::string_view("/api/mesh/").size()));
+  const auto generation = number_in(target.value("scene"));
+  if (!id || !generation) return error_response(400, "A mesh is asked for by its part's number and scene generation.");
+  const SessionSnapshot now = session_.snapshot();
+  if (now.generation != *generation) return error_response(409, "Another scene was opened in the meantime.");
+  const ShownPart* part = now.scene->find_part(*id);
+  if (part == nullptr) return error_response(404, "There is no such part in this scene.");
+  return bytes_response(encode_mesh(part->picture->mesh, now.generation), "application/octet-stream");
+}
+
+HttpResponse PageHost::answer_thumbnail(const std::string& path) {
+  std::string name = path.substr(std::string_view("/api/thumbnail/").size());
+  if (!name.ends_with(".png")) return error_response(404, "Thumbnails are PNG files.");
+  name.resize(name.size() - 4);
+  std::string picture = is_identifier(name) ? session_.library().thumbnail(name) : std::string();
+  if (picture.empty()) return error_response(404, "There is no picture of that scene.");
+  return bytes_response(std::move(picture), "image/png");
+}
+
+HttpResponse PageHost::answer_recording(const std::string& path) {
+  const std::string file = path.substr(std::string_view("/api/recording/").size());
+  const std::string ending = ending_of(file);
+  const std::string id = file.substr(0, file.size() - ending.size());
+  static constexpr std::array<std::string_view, 4> k_endings{".frames", ".csv", ".svg", ".cotrec"};
+  if (std::find(k_endings.begin(), k_endings.end(), ending) == k_endings.end() || !is_identifier(id))
+    return error_response(404, "A recording comes as .frames, .csv, .svg or .cotrec.");
+  std::filesystem::path stored;
+  try {
+    stored = session_.recordings().file(id);
+  } catch (const Error& error) {
+    return error_response(404, error.what());
+  }
+  if (ending == ".cotrec") {
+    std::ifstream in(stored, std::ios::binary);
+    return bytes_response({std::istreambuf_iterator<char>(in), {}}, "application/octet-stream", id + ".cotrec");
+  }
+  if (ending == ".svg" && !settings_.draw_summary) return error_response(404, "This server draws no pictures.");
+  const Recording recording = read_recording(stored);
+  const std::shared_ptr<const ShownScene> scene = session_.scene_of(recording);
+  if (ending == ".svg")
+    return bytes_response(settings_.draw_summary(summarise(recording, scene)), "image/svg+xml", id + ".svg");
+  if (!scene)
+    return error_response(409, "Open the scene that this recording was made in, as it was then, and try again.");
+  if (ending == ".frames") return bytes_response(encode_recording(recording, scene), "application/octet-stream");
+  return bytes_response(to_csv(recording, recorded_model(recording, scene->scene)), "text/csv; charset=utf-8",
+                        id + ".csv");
+}
+
+HttpResponse PageHost::answer_upload(HttpRequest& request) {
+  const std::string given = std::string(request.target.value("name"));
+  const std::string ending = ending_of(given);
+  static constexpr std::array<std::string_view, 5> k_endings{".stl", ".obj", ".ply", ".glb", ".gltf"};
+  if (std::find(k_endings.begin(), k_endings.end(), ending) == k_endings.end())
+    return error_response(400, "Drop an STL, OBJ, PLY or glTF file; the file's ending tells which.");
+  if (request.body.empty()) return error_response(400, "The file is empty.");
+  ImportOptions options;
+  if (const std::string_view unit = request.target.value("unit"); !unit.empty()) {
+    metres_per(unit);  // throws if there is no such unit
+    options.unit = std::string(unit);
+  }
+  const std::string_view role = request.target.value("role");
+  AddPart part;
+  if (role == "moving")
+    part.motion = Motion::free;
+  else if (role == "static")
+    part.motion = Motion::fixed;
+  else if (!role.empty() && role != "auto")
+    return error_response(400, "A part's role is moving, static or auto.");
+  part.name = clean_label(std::string_view(given).substr(0, given.size() - ending.size()));
+  part.mesh = [body = std::make_shared<std::string>(std::move(request.body)), file = part.name + ending, options] {
+    // A name for messages and for the kind of file; nothing is opened by it.
+    ImportedMesh imported = load_mesh_from_memory(std::as_bytes(std::span(*body)), file, options);
+    body->clear();
+    body->shrink_to_fit();
+    return std::move(imported.mesh);
+  };
+  const Sender sender(*this, request.target);
+  const CommandResult result = session_.command_and_wait(sender.id(), std::move(part));
+  if (!result.done()) return error_response(status_of(result), result.reason);
+  return json_response(upload_answer(result.job));
+}
+
+HttpResponse PageHost::answer_save(const Target& target) {
+  const Sender sender(*this, target);
+  const CommandResult result = session_.save_scene(sender.id(), std::string(target.value("name")));
+  if (!result.done()) return error_response(status_of(result), result.reason);
+  return json_response(saved_answer(result.file));
+}
+
+}  // namespace cotouch

@@ -1,0 +1,165 @@
+#include <cotouch/session/arbitration.h>
+
+#include <cotouch/touch/limits.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace cotouch {
+namespace {
+
+constexpr const char* k_other_holds = "Someone else is holding the object; wait until they let go.";
+constexpr const char* k_device_holds = "A device at the server is holding the object; wait until it is at rest.";
+constexpr const char* k_other_records = "Someone else is recording; wait until they stop.";
+constexpr const char* k_stop_recording = "Stop the recording first.";
+
+class Judge {
+ public:
+  explicit Judge(const Situation& situation) : situation_(situation) {}
+
+  const Participant* find(ParticipantId id) const {
+    const auto& present = situation_.present;
+    const auto found = std::find_if(present.begin(), present.end(), [id](const Participant& p) { return p.id == id; });
+    return id == ParticipantId::nobody || found == present.end() ? nullptr : &*found;
+  }
+
+  // Whether one is the other, or speaks for it.
+  bool same(ParticipantId who, ParticipantId other) const {
+    if (who == other) return true;
+    const Participant *asks = find(who), *owns = find(other);
+    return asks != nullptr && owns != nullptr && asks->kind == ParticipantKind::page &&
+           owns->kind == ParticipantKind::device && pages() == 1;
+  }
+
+  bool belongs_to_another(ParticipantId who, ParticipantId maker) const {
+    return find(maker) != nullptr && !same(who, maker);
+  }
+
+  std::string held_by_another(ParticipantId who) const {
+    for (const HeldHand& hand : situation_.hands)
+      if (is_kept_from(who, hand) && !same(who, hand.holder)) return holder_sentence(hand);
+    return {};
+  }
+
+  std::string recorded_by_another(ParticipantId who) const {
+    return situation_.recording && belongs_to_another(who, situation_.recorded_by) ? k_other_records : std::string();
+  }
+
+  std::string taking(const Wish& wish) const {
+    const auto& hands = situation_.hands;
+    const auto hand = std::find_if(hands.begin(), hands.end(), [&](const HeldHand& h) { return h.id == wish.hand; });
+    if (hand == hands.end()) return "All hands are in use; wait until somebody lets go.";
+    // Here a page does not speak for a device: two cannot move one hand.
+    if (is_kept_from(wish.who, *hand)) return holder_sentence(*hand);
+    // Programs may lead as many hands as there are; everybody else has one.
+    const bool has_another = std::any_of(hands.begin(), hands.end(),
+                                         [&](const HeldHand& h) { return h.id != wish.hand && h.holder == wish.who; });
+    if (has_another && find(wish.who)->kind != ParticipantKind::program)
+      return "You are holding something already; let go of it first.";
+    return {};
+  }
+
+ private:
+  std::ptrdiff_t pages() const {
+    return std::count_if(situation_.present.begin(), situation_.present.end(),
+                         [](const Participant& p) { return p.kind == ParticipantKind::page; });
+  }
+  bool is_kept_from(ParticipantId who, const HeldHand& hand) const {
+    return hand.holder != who && hand.patience > 0 && find(hand.holder) != nullptr;
+  }
+  const char* holder_sentence(const HeldHand& hand) const {
+    return find(hand.holder)->kind == ParticipantKind::device ? k_device_holds : k_other_holds;
+  }
+
+  const Situation& situation_;
+};
+
+std::string number(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr};
+}
+
+std::string outside(const char* what, const SettingRange& range, const char* unit) {
+  return std::string(what) + " is from " + number(range.low) + " to " + number(range.high) + " " + unit + ".";
+}
+
+}  // namespace
+
+std::string obstacle_to(const Wish& wish, const Situation& situation) {
+  const Judge judge(situation);
+  if (judge.find(wish.who) == nullptr) return "Only those who have joined the session may do that.";
+  const auto either = [](std::string first, std::string second) { return first.empty() ? second : first; };
+  switch (wish.deed) {
+    case Deed::take_hand: return judge.taking(wish);
+    case Deed::change_settings:
+    case Deed::reset_scene:
+      // A recording holds one set of settings and one unbroken motion, whoever makes it.
+      return either(judge.held_by_another(wish.who), situation.recording ? k_stop_recording : "");
+    case Deed::open_scene:
+    case Deed::change_bodies:
+      // These end a recording, which is saved as far as it went.
+      return either(judge.held_by_another(wish.who), judge.recorded_by_another(wish.who));
+    case Deed::start_recording:
+      return either(situation.recording ? "A recording is already running." : "", judge.held_by_another(wish.who));
+    case Deed::stop_recording:
+      if (!situation.recording) return "No recording is running.";
+      if (judge.same(wish.who, situation.recorded_by)) return {};
+      return either(judge.recorded_by_another(wish.who), judge.held_by_another(wish.who));
+    case Deed::delete_recording:
+      if (wish.in_use) return k_stop_recording;
+      if (judge.belongs_to_another(wish.who, wish.maker))
+        return "Who made this recording is still here; ask them to delete it.";
+      return {};
+    case Deed::delete_scene:
+      if (wish.in_use) return "This scene is open; open another one before deleting it.";
+      if (judge.belongs_to_another(wish.who, wish.maker))
+        return "Who saved this scene is still here; ask them to delete it.";
+      return {};
+    case Deed::save_scene:
+      if (judge.belongs_to_another(wish.who, wish.maker))
+        return "Someone else who is here saved a scene under this name; choose another name.";
+      return {};
+    case Deed::cancel_job:
+      if (judge.belongs_to_another(wish.who, wish.maker)) return "Someone else started this; only they can cancel it.";
+      return {};
+  }
+  return {};
+}
+
+SettingRange contact_stiffness_range() {
+  return {100, 1'000'000};
+}
+
+SettingRange max_force_range() {
+  return {0, LimitSettings{}.max_force};
+}
+
+SettingRange budget_range() {
+  return {50, 900};
+}
+
+SettingRange gravity_range() {
+  return {0, 20};
+}
+
+SettingRange density_range() {
+  return {1, 100'000};
+}
+
+SettingRange mass_range() {
+  return {1e-4, 1000};
+}
+
+std::string obstacle_to(const SettingsWish& settings) {
+  const auto is_outside = [](const std::optional<double>& value, const SettingRange& range) {
+    return value && !range.contains(*value);
+  };
+  if (is_outside(settings.contact_stiffness, contact_stiffness_range()))
+    return outside("The contact stiffness", contact_stiffness_range(), "N/m");
+  if (is_outside(settings.max_force, max_force_range())) return outside("The largest force", max_force_range(), "N");
+  if (is_outside(settings.budget_us, budget_range()))
+    return outside("The time for contact", budget_range(), "microseconds");
+  return {};
+}
+
+}  // namespace cotouch

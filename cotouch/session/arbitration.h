@@ -1,0 +1,80 @@
+// The one place that decides who may do what in a session, alike for pages, devices, programs and peers.
+//
+// Whoever holds a hand is not disturbed by others: as long as they have patience (they were heard of a short while
+// ago), nobody else changes what they feel, what they touch or what is recorded of it. What somebody made (a recording,
+// a saved scene, a job) is theirs as long as they are there, and anybody's after they left. What is in use is not
+// deleted, not even by its maker.
+//
+// A device has no buttons for all this. If just one page is open, it speaks for the devices at this machine as well.
+//
+// Pure functions: no clock, no threads, no state.
+#pragma once
+
+#include <cotouch/session/participant.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cotouch {
+
+enum class Deed : std::uint8_t {
+  take_hand,
+  change_settings,  // of forces, and of the world: gravity, masses
+  open_scene,
+  reset_scene,
+  change_bodies,  // add, copy, remove, fix or free one
+  save_scene,
+  delete_scene,
+  start_recording,
+  stop_recording,
+  delete_recording,
+  cancel_job,
+};
+
+// What somebody asks for.
+struct Wish {
+  ParticipantId who = ParticipantId::nobody;
+  Deed deed = Deed::take_hand;
+  HandId hand = HandId::none;                   // to take
+  ParticipantId maker = ParticipantId::nobody;  // of what is to be deleted, cancelled or overwritten, if known
+  bool in_use = false;                          // what is to be deleted or overwritten
+};
+
+struct HeldHand {
+  HandId id = HandId::none;
+  ParticipantId holder = ParticipantId::nobody;
+  double patience = 0;  // seconds until the hand may be taken from its holder; a device's never ends
+};
+
+// How things stand.
+struct Situation {
+  std::vector<Participant> present;
+  std::vector<HeldHand> hands;  // every hand of the scene
+  bool recording = false;
+  ParticipantId recorded_by = ParticipantId::nobody;
+};
+
+// Empty if it is allowed, otherwise a sentence that says why not and what to do.
+std::string obstacle_to(const Wish& wish, const Situation& situation);
+
+// What forces may depend on. A largest force above what the device gives at its peak would only be cut by the limiter.
+struct SettingsWish {
+  std::optional<double> contact_stiffness = {};  // N/m of a single point
+  std::optional<double> max_force = {};          // N
+  std::optional<double> budget_us = {};          // for contact, in each cycle
+};
+struct SettingRange {
+  double low, high;
+  bool contains(double value) const { return value >= low && value <= high; }
+};
+SettingRange contact_stiffness_range();
+SettingRange max_force_range();
+SettingRange budget_range();
+SettingRange gravity_range();  // m/s^2
+SettingRange density_range();  // kg/m^3
+SettingRange mass_range();     // kg
+// The same for values: a sentence that names the range, empty if all are within theirs.
+std::string obstacle_to(const SettingsWish& settings);
+
+}  // namespace cotouch

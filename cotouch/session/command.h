@@ -1,0 +1,99 @@
+// What a participant can ask a session to do. Session::command() takes any of these.
+#pragma once
+
+#include <cotouch/session/arbitration.h>
+#include <cotouch/world/scene.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace cotouch {
+
+// By its name in the library. Takes a while: the answer has a job.
+struct OpenScene {
+  std::string name;
+};
+// One that is in memory and prepared already.
+struct ShowScene {
+  Scene scene;
+};
+// Bodies back to where they started; hands let go.
+struct ResetScene {};
+
+// Any free body, at any point of it; several hands may hold the same one. Without a hand (none) it is the one that this
+// participant holds already, or a free one. The hand begins at the point, turned like the body.
+struct GraspBody {
+  HandId hand = HandId::none;
+  BodyId body = 0;
+  std::optional<Vec3d> point = {};  // in the body's frame; its origin if there is none
+};
+// Without a hand: all that this participant holds.
+struct ReleaseHand {
+  HandId hand = HandId::none;
+};
+
+using ChangeSettings = SettingsWish;
+
+// The world everybody is in.
+struct SetGravity {
+  double down = 0;  // m/s^2 along -z, 0 to 20
+};
+struct SetBody {
+  BodyId body = 0;
+  std::optional<double> density = {};  // kg/m^3
+  std::optional<double> mass = {};     // kg; scales what density gave
+  std::optional<Motion> motion = {};   // fixed or free
+};
+struct CopyBody {
+  BodyId body = 0;
+};
+struct RemoveBody {
+  BodyId body = 0;
+};
+// The task from its beginning: its body back to where it started.
+struct ResetTask {};
+
+struct StartRecording {};
+struct StopRecording {};
+struct DeleteRecording {
+  std::string id;
+};
+struct DeleteScene {
+  std::string name;
+};
+
+// Prepares a part in the background (the answer has the job), then puts it beside what is there as a body of its own.
+// `mesh` is called on the job's thread and may throw Error. Without a motion the first body is fixed and all others
+// free.
+struct AddPart {
+  std::string name;
+  std::function<TriangleMesh()> mesh;
+  std::optional<Motion> motion = {};
+};
+struct CancelJob {
+  std::uint32_t job = 0;
+};
+
+using SessionCommand = std::variant<OpenScene, ShowScene, ResetScene, GraspBody, ReleaseHand, ChangeSettings,
+                                    SetGravity, SetBody, CopyBody, RemoveBody, ResetTask, StartRecording, StopRecording,
+                                    DeleteRecording, DeleteScene, AddPart, CancelJob>;
+
+struct CommandResult {
+  enum class Kind : std::uint8_t {
+    done,
+    wrong,     // as it was asked for it cannot be done at all
+    not_now,   // others, or what goes on, stand in the way
+    too_many,  // too much is waiting already
+  };
+  Kind kind = Kind::done;
+  std::string reason;     // a sentence, if it was not done
+  std::uint32_t job = 0;  // that does the rest; 0 if there is none
+  std::string file;       // that was written; empty if there is none
+
+  bool done() const { return kind == Kind::done; }
+};
+
+}  // namespace cotouch

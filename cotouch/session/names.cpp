@@ -1,0 +1,89 @@
+#include <cotouch/session/names.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace cotouch {
+namespace {
+
+constexpr std::size_t k_max_label = 64;  // bytes
+constexpr std::size_t k_name_characters = 24;
+
+// Bytes in the UTF-8 character that begins at `at`; 0 where there is none.
+std::size_t character_bytes(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(at);
+  const std::size_t count = first < 0x80   ? 1
+                            : first < 0xc2 ? 0
+                            : first < 0xe0 ? 2
+                            : first < 0xf0 ? 3
+                            : first < 0xf5 ? 4
+                                           : 0;
+  if (count == 0 || at + count > text.size()) return 0;
+  for (std::size_t i = 1; i < count; ++i)
+    if ((byte(at + i) & 0xc0) != 0x80) return 0;
+  // Overlong forms, surrogates and what lies beyond Unicode.
+  if (first == 0xe0 && byte(at + 1) < 0xa0) return 0;
+  if (first == 0xed && byte(at + 1) >= 0xa0) return 0;
+  if (first == 0xf0 && byte(at + 1) < 0x90) return 0;
+  if (first == 0xf4 && byte(at + 1) >= 0x90) return 0;
+  return count;
+}
+
+// The number of the character in `bytes`, which is one whole UTF-8 character.
+std::uint32_t code_point(std::string_view bytes) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])); };
+  if (bytes.size() == 1) return byte(0);
+  std::uint32_t code = byte(0) & (0xffU >> (bytes.size() + 1));
+  for (std::size_t i = 1; i < bytes.size(); ++i) code = code << 6U | (byte(i) & 0x3fU);
+  return code;
+}
+
+// What has no width or turns the direction of writing would make one name look like another.
+bool is_shown(std::uint32_t code) {
+  const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+  const bool invisible = (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+                         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
+  return !control && !invisible;
+}
+
+}  // namespace
+
+bool is_identifier(std::string_view text) {
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+  });
+}
+
+std::string clean_label(std::string_view name) {
+  name.remove_prefix(std::min(name.size(), name.find_last_of("/\\") + 1));
+  std::string out;
+  for (std::size_t i = 0; i < name.size() && out.size() < k_max_label;) {
+    const std::size_t count = character_bytes(name, i);
+    if (count == 0 || out.size() + count > k_max_label) {
+      ++i;
+      continue;
+    }
+    const unsigned char c = static_cast<unsigned char>(name[i]);
+    if (c >= 0x20 && c != 0x7f) out.append(name.substr(i, count));
+    i += count;
+  }
+  return out.empty() ? "part" : out;
+}
+
+std::string clean_name(std::string_view name) {
+  std::string out;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < name.size() && count < k_name_characters;) {
+    const std::size_t bytes = character_bytes(name, i);
+    const std::string_view character = name.substr(i, std::max<std::size_t>(bytes, 1));
+    i += character.size();
+    if (bytes == 0 || !is_shown(code_point(character)) || (out.empty() && character == " ")) continue;
+    out += character;
+    ++count;
+  }
+  out.erase(out.find_last_not_of(' ') + 1);
+  return out;
+}
+
+}  // namespace cotouch

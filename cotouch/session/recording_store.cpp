@@ -1,0 +1,116 @@
+#include <cotouch/session/recording_store.h>
+
+#include <cotouch/base/error.h>
+#include <cotouch/base/file.h>
+#include <cotouch/session/names.h>
+#include <cotouch/session/running_world.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+namespace cotouch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t k_most_listed = 500;
+constexpr std::uintmax_t k_largest_note = 4096;
+
+bool read_note(const fs::path& file, RecordingEntry& entry) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(file, error);
+  if (error || size > k_largest_note) return false;
+  std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return false;
+  const auto number = [&](const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_number() ? found->get<double>() : 0.0;
+  };
+  const auto scene = json.find("scene");
+  if (scene != json.end() && scene->is_string()) entry.scene = scene->get<std::string>();
+  entry.seconds = number("seconds");
+  entry.peak_force = number("peak_force");
+  return true;
+}
+
+}  // namespace
+
+std::vector<RecordingEntry> RecordingStore::list() const {
+  std::vector<RecordingEntry> entries;
+  std::error_code error;
+  for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
+    RecordingEntry entry;
+    entry.id = it->path().stem().string();
+    if (it->path().extension() != ".cotrec" || !is_identifier(entry.id)) continue;
+    if (!read_note(folder_ / (entry.id + ".json"), entry)) continue;
+    std::error_code no_size;
+    entry.bytes = it->file_size(no_size);
+    entries.push_back(std::move(entry));
+  }
+  // The ids are dates.
+  std::sort(entries.begin(), entries.end(),
+            [](const RecordingEntry& a, const RecordingEntry& b) { return a.id > b.id; });
+  if (entries.size() > k_most_listed) entries.resize(k_most_listed);
+  return entries;
+}
+
+std::string RecordingStore::new_id() const {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d-%H%M%S", &local);
+  std::string id = text;
+  std::error_code error;
+  for (int i = 2; fs::exists(folder_ / (id + ".cotrec"), error); ++i) id = std::string(text) + "-" + std::to_string(i);
+  return id;
+}
+
+RecordingEntry RecordingStore::save(const std::string& id, const Recording& recording) const {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) throw Error("Cannot make the folder " + folder_.string() + ": " + error.message() + ".");
+  RecordingEntry entry;
+  entry.id = id;
+  entry.scene = parse_recorded_scene(recording.scene).name;
+  entry.seconds = static_cast<double>(recording.samples.size()) * recording.limits.period;
+  entry.peak_force = peak_force(recording);
+  const fs::path file = folder_ / (id + ".cotrec");
+  write_recording(recording, file);
+  entry.bytes = fs::file_size(file, error);
+  const nlohmann::ordered_json note{
+      {"scene", entry.scene}, {"seconds", entry.seconds}, {"peak_force", entry.peak_force}};
+  write_file(folder_ / (id + ".json"), note.dump());
+  return entry;
+}
+
+bool RecordingStore::remove(std::string_view id) const {
+  if (!is_identifier(id)) return false;
+  std::error_code error;
+  fs::remove(folder_ / (std::string(id) + ".json"), error);
+  return fs::remove(folder_ / (std::string(id) + ".cotrec"), error);
+}
+
+fs::path RecordingStore::file(std::string_view id) const {
+  fs::path path = folder_ / (std::string(id) + ".cotrec");
+  std::error_code error;
+  if (!is_identifier(id) || !fs::is_regular_file(path, error))
+    throw Error("There is no recording '" + std::string(id) + "'; it may have been deleted.", ErrorCode::not_found);
+  return path;
+}
+
+double peak_force(const Recording& recording) {
+  double peak = 0;
+  for (const TouchSample& sample : recording.samples)
+    for (std::uint32_t i = 0; i < recording.hands; ++i) peak = std::max(peak, norm(sample.hands[i].felt.force));
+  return peak;
+}
+
+}  // namespace cotouch

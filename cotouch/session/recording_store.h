@@ -1,0 +1,57 @@
+// The user's recordings: a folder of `<id>.cotrec` files, each with a small `<id>.json` beside it for the list.
+#pragma once
+
+#include <cotouch/session/sight.h>
+#include <cotouch/touch/recording.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cotouch {
+
+struct RecordingEntry {
+  std::string id, scene;
+  double seconds = 0;
+  double peak_force = 0;  // newtons
+  std::uint64_t bytes = 0;
+};
+
+class RecordingStore {
+ public:
+  explicit RecordingStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  // Newest first. Files that are no recordings are left out.
+  std::vector<RecordingEntry> list() const;
+  // A free id for a recording that starts now: "2026-01-31-101500".
+  std::string new_id() const;
+  RecordingEntry save(const std::string& id, const Recording& recording) const;
+  bool remove(std::string_view id) const;  // false where there is none
+  // Where a recording lies; throws Error where there is none of that id.
+  std::filesystem::path file(std::string_view id) const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+double peak_force(const Recording& recording);
+
+// One line a cycle: time, contact, and for every hand that was there and every body that may move where it was and what
+// it felt. SI units, as many digits as it takes to read back the same numbers. Steps the recording again for the
+// bodies.
+std::string to_csv(const Recording& recording, std::shared_ptr<const WorldModel> model);
+
+// What a summary picture shows, thinned out to a few hundred points of time.
+struct RecordingSummary {
+  std::string scene;
+  std::vector<double> time, force, torque;  // s, N, N m: of the hand that feels most
+  std::vector<double> clearance;            // m; empty if the bodies are not at hand
+  std::vector<Vec3d> path;                  // of the first hand that was there, m
+  double peak_force = 0;
+};
+// Without the bodies if `scene` is null.
+RecordingSummary summarise(const Recording& recording, const std::shared_ptr<const ShownScene>& scene);
+
+}  // namespace cotouch

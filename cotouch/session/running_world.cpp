@@ -1,0 +1,174 @@
+#include <cotouch/session/running_world.h>
+
+#include <cotouch/base/error.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace cotouch {
+namespace {
+
+constexpr auto k_patience = std::chrono::seconds(2);  // for a cycle of the loop
+constexpr const char* k_standing = "The touch loop does not answer, because the machine is too busy; try again.";
+
+// In a world of this machine's own, what coherence saves goes into deeper levels; with more pairs than a recording has
+// room for, levels must follow from the state alone.
+StepDetail detail_of(const WorldModel& model, const FeelSettings& feel) {
+  const WorkBudget budget = feel.warm_nodes > 0 ? WorkBudget::of(feel.warm_nodes) : WorkBudget::unlimited();
+  const bool recordable = model.pairs().size() <= k_recorded_pairs;
+  return {recordable ? Detail::Rule::by_work : Detail::Rule::by_state, budget, {}};
+}
+
+std::vector<Device*> pointers(HandDevices& devices) {
+  std::vector<Device*> all;
+  for (HandDevice& device : devices) all.push_back(&device);
+  return all;
+}
+
+}  // namespace
+
+double measured_nodes_per_us(const WorldModel& model) {
+  // The pair with the most data is the one whose nodes are the most expensive: it fits the caches worst.
+  const NestedContact* largest = nullptr;
+  std::size_t most = 0;
+  for (const PairModel& pair : model.pairs()) {
+    const NestedContact& engine = model.engine(pair);
+    const std::size_t bytes = engine.shell().point_count() * sizeof(ShellNode) + engine.field().memory_bytes();
+    if (largest != nullptr && bytes <= most) continue;
+    largest = &engine;
+    most = bytes;
+  }
+  if (largest == nullptr) return 0;
+  constexpr double k_microseconds = 1000;
+  const WorkBudget budget = calibrate_budget(largest->shell(), largest->field(), k_microseconds);
+  return budget == WorkBudget::unlimited() ? 0 : budget.warm / k_microseconds;
+}
+
+std::uint32_t nodes_for(const WorldModel& model, double nodes_per_us, double budget_us) {
+  if (!(nodes_per_us > 0)) return 0;
+  const auto pairs = static_cast<double>(std::clamp<std::size_t>(model.pairs().size(), 1, 16));
+  return static_cast<std::uint32_t>(std::clamp(budget_us * nodes_per_us / pairs, 1.0, 4e9));
+}
+
+std::shared_ptr<const WorldModel> felt_model(const Scene& scene, const FeelSettings& feel) {
+  Scene felt = scene;
+  felt.contact_stiffness = feel.contact_stiffness;
+  // Bodies must follow hands even if the user wants to feel nothing; the limiter takes care of that.
+  felt.coupling.max_force = std::max(feel.max_force, 0.5);
+  ModelOptions options;
+  options.hands = k_session_hands;
+  if (feel.warm_nodes > 0) options.budget = WorkBudget::of(feel.warm_nodes);
+  return make_model(felt, options);
+}
+
+LimitSettings limit_settings(const FeelSettings& feel) {
+  LimitSettings limits;
+  limits.max_force = feel.max_force;
+  return limits;
+}
+
+RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices)
+    : feel_(feel),
+      devices_(devices),
+      loop_(pointers(devices),
+            *worlds_
+                 .emplace_back(World{0,
+                                     [&] {
+                                       auto model = felt_model(scene, feel);
+                                       const StepDetail detail = detail_of(*model, feel);
+                                       return std::make_unique<LocalWorld>(std::move(model), detail);
+                                     }()})
+                 .world,
+            {.limits = limit_settings(feel), .wait_for_device = true}) {
+  HandDeviceSettings pace;
+  pace.max_speed = 2 * scene.size();
+  for (HandDevice& device : devices_) {
+    device.set_pace(pace);
+    device.attach(*worlds_.back().world);
+  }
+}
+
+void RunningWorld::change(const Scene& scene, const FeelSettings& feel) {
+  auto model = felt_model(scene, feel);
+  const StepDetail detail = detail_of(*model, feel);
+  World next{0, std::make_unique<LocalWorld>(std::move(model), detail)};
+  next.change = loop_.change({next.world.get(), limit_settings(feel)});
+  if (next.change == 0) throw Error(k_standing, ErrorCode::busy);
+  worlds_.push_back(std::move(next));
+  for (HandDevice& device : devices_) device.attach(*worlds_.back().world);
+  feel_ = feel;
+}
+
+void RunningWorld::wait_for(std::uint64_t change) {
+  const auto end = std::chrono::steady_clock::now() + k_patience;
+  while (loop_.frame().change < change) {
+    if (std::chrono::steady_clock::now() > end) throw Error(k_standing, ErrorCode::busy);
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+Recording RunningWorld::start_recording(const std::string& scene) {
+  dropped_before_ = loop_.frame().samples_dropped;
+  const LimitSettings limits = limit_settings(feel_);
+  const std::uint64_t change = loop_.change({nullptr, limits});
+  if (change == 0) throw Error(k_standing, ErrorCode::busy);
+  wait_for(change);
+  const WorldMark& mark = loop_.mark();
+  first_recorded_ = mark.mark.cycle;
+  return begin_recording(model(), mark, limits, loop_.hands(), format_recorded_scene({scene, feel_}));
+}
+
+void RunningWorld::collect(Recording* recording) {
+  const std::uint64_t taken = loop_.frame().change;
+  while (worlds_.size() > 1 && worlds_[1].change <= taken) worlds_.pop_front();
+  if (recording != nullptr) {
+    collect_samples(loop_, *recording, first_recorded_);
+    return;
+  }
+  for (TouchSample sample; loop_.next_sample(sample);) {
+  }
+}
+
+bool RunningWorld::recorded_wholly() {
+  return loop_.frame().samples_dropped == dropped_before_;
+}
+
+std::string format_recorded_scene(const RecordedScene& scene) {
+  nlohmann::ordered_json json;
+  json["scene"] = scene.name;
+  json["stiffness"] = scene.feel.contact_stiffness;
+  json["max_force"] = scene.feel.max_force;
+  json["nodes"] = scene.feel.warm_nodes;
+  return json.dump();
+}
+
+RecordedScene parse_recorded_scene(const std::string& text) {
+  RecordedScene scene;
+  scene.name = text;
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return scene;
+  const auto number = [&](const char* key, double otherwise, double low, double high) {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_number()) return otherwise;
+    const double value = found->get<double>();
+    return value >= low && value <= high ? value : otherwise;
+  };
+  const auto name = json.find("scene");
+  scene.name = name != json.end() && name->is_string() ? name->get<std::string>() : std::string();
+  scene.feel.contact_stiffness = number("stiffness", scene.feel.contact_stiffness, 1e-3, 1e9);
+  scene.feel.max_force = number("max_force", scene.feel.max_force, 0, 100);
+  scene.feel.warm_nodes = static_cast<std::uint32_t>(number("nodes", 0, 0, 4e9));
+  return scene;
+}
+
+std::shared_ptr<const WorldModel> recorded_model(const Recording& recording, const Scene& scene) {
+  auto model = felt_model(scene, parse_recorded_scene(recording.scene).feel);
+  if (model->hash() != recording.model_hash)
+    throw Error("The scene is not what it was when the recording was made: a part, a place or a setting differs.",
+                ErrorCode::refused);
+  return model;
+}
+
+}  // namespace cotouch

@@ -1,0 +1,87 @@
+// A scene that runs: its world, its hands and the loop that makes it felt, built together and thrown away together.
+//
+// What the forces depend on may change while the loop runs: a new world is built here, handed to the touch thread,
+// which goes on from the state it has, and the old one is freed once the loop's frames say that it was left. The force
+// goes on.
+#pragma once
+
+#include <cotouch/session/hand_device.h>
+#include <cotouch/touch/loop.h>
+#include <cotouch/touch/recording.h>
+#include <cotouch/world/scene.h>
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <string>
+
+namespace cotouch {
+
+inline constexpr std::size_t k_session_hands = 8;
+static_assert(k_session_hands <= k_loop_hands);
+using HandDevices = std::array<HandDevice, k_session_hands>;
+
+// What the forces depend on besides bodies and hands.
+struct FeelSettings {
+  double contact_stiffness = ContactSettings{}.stiffness;  // N/m of a single point
+  double max_force = 8;                                    // N
+  double budget_us = 800;                                  // for contact, in each cycle
+  std::uint32_t warm_nodes = 0;                            // the budget in nodes for each pair of parts; 0: no limit
+};
+
+// Nodes that a microsecond of contact affords on this machine, measured on the world's largest pair of parts. Takes
+// some milliseconds. 0 if there is nothing to measure.
+double measured_nodes_per_us(const WorldModel& model);
+// The budget in nodes for each pair of parts; 0 if there is no speed to tell.
+std::uint32_t nodes_for(const WorldModel& model, double nodes_per_us, double budget_us);
+
+// The world of a scene as it is felt.
+std::shared_ptr<const WorldModel> felt_model(const Scene& scene, const FeelSettings& feel);
+LimitSettings limit_settings(const FeelSettings& feel);
+
+class RunningWorld {
+ public:
+  // The devices must outlive this; all of them are attached to it.
+  RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices);
+
+  TouchLoop& loop() { return loop_; }
+  const WorldModel& model() const { return worlds_.back().world->model(); }
+
+  // Feels differently from the next cycle on, with the bodies where they are; the scene may differ in gravity, masses
+  // and such, not in which bodies there are. Throws Error if the loop stands still.
+  void change(const Scene& scene, const FeelSettings& feel);
+  // Begins with the next cycle, for which this waits, and does not disturb the loop. `scene` says where a replay finds
+  // the scene. Throws Error if the loop stands still.
+  Recording start_recording(const std::string& scene);
+  // Takes what the loop has felt since the last call; a recording keeps what belongs to it.
+  void collect(Recording* recording);
+  // False if samples were lost since the recording was started, so that a replay differs.
+  bool recorded_wholly();
+
+ private:
+  struct World {
+    std::uint64_t change;  // the loop's number for it
+    std::unique_ptr<LocalWorld> world;
+  };
+  void wait_for(std::uint64_t change);
+
+  FeelSettings feel_;
+  HandDevices& devices_;
+  std::deque<World> worlds_;  // the last is the newest; those before it may still be in use
+  std::uint64_t first_recorded_ = 0, dropped_before_ = 0;
+  TouchLoop loop_;
+};
+
+// What a recording's `scene` says, for recordings made here: the scene's name and what differs from it.
+struct RecordedScene {
+  std::string name;
+  FeelSettings feel;
+};
+std::string format_recorded_scene(const RecordedScene& scene);
+// A text that is no such description is taken for a bare name.
+RecordedScene parse_recorded_scene(const std::string& text);
+
+// The model that a recording was made in, from its scene; throws Error if the scene is not the same any more.
+std::shared_ptr<const WorldModel> recorded_model(const Recording& recording, const Scene& scene);
+
+}  // namespace cotouch

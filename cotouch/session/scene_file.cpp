@@ -1,0 +1,248 @@
+#include <cotouch/session/scene_file.h>
+
+#include <cotouch/base/error.h>
+#include <cotouch/base/file.h>
+#include <cotouch/base/trig.h>
+#include <cotouch/contact/asset.h>
+#include <cotouch/mesh/import.h>
+#include <cotouch/session/names.h>
+#include <cotouch/session/plain_number.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace cotouch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t k_most_bytes = 1U << 20;
+
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte >= 0x20 && byte != 0x7f) {
+      out += c;
+    } else {
+      out += ' ';
+    }
+  }
+  return out + '"';
+}
+
+// With a point, so that TOML takes it for a float.
+std::string number(double value) {
+  std::string text = plain_number(value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string list(std::initializer_list<double> values) {
+  std::string out = "[";
+  for (const double value : values) out += (out.size() > 1 ? ", " : "") + number(value);
+  return out + "]";
+}
+
+std::string list(const Vec3d& v) {
+  return list({v.x, v.y, v.z});
+}
+
+std::string list(const Quat& q) {
+  return list({q.w, q.x, q.y, q.z});
+}
+
+class SceneWriter {
+ public:
+  std::string write(const SceneFile& file) {
+    const Scene& scene = file.scene;
+    out_ = "# A cotouch scene. Open it with: cotouch play scene.toml\n";
+    line("cotouch", "2");
+    line("name", in_quotes(scene.name));
+    line("title", in_quotes(scene.title));
+    line("summary", in_quotes(scene.summary));
+    line("gravity", list(scene.gravity));
+    line("friction", number(scene.friction));
+    line("drag", number(scene.drag));
+    line("contact_stiffness", number(scene.contact_stiffness));
+    line("max_force", number(scene.coupling.max_force));
+    write_exclusions(scene);
+    if (scene.task) write_task(scene);
+    for (std::size_t i = 0; i < scene.bodies.size(); ++i) write_body(scene.bodies[i], file.sources[i]);
+    return std::move(out_);
+  }
+
+ private:
+  void line(const char* key, const std::string& value) {
+    out_.append(indent_).append(key).append(" = ").append(value) += '\n';
+  }
+
+  static std::size_t number_of(const Scene& scene, std::uint32_t id) {
+    return static_cast<std::size_t>(scene.find(id) - scene.bodies.data()) + 1;
+  }
+
+  void write_pose(const Pose& pose) {
+    line("position", list(pose.position));
+    line("rotation", list(pose.rotation));
+  }
+
+  void write_exclusions(const Scene& scene) {
+    std::string pairs;
+    for (const auto& [a, b] : scene.excluded) {
+      if (scene.find(a) == nullptr || scene.find(b) == nullptr) continue;  // of a body that was taken out
+      pairs += (pairs.empty() ? "[" : ", [") + std::to_string(number_of(scene, a)) + ", " +
+               std::to_string(number_of(scene, b)) + "]";
+    }
+    if (!pairs.empty()) line("exclude", "[" + pairs + "]");
+  }
+
+  void write_task(const Scene& scene) {
+    if (scene.find(scene.task->body) == nullptr) return;
+    out_ += "\n[task]\n";
+    line("body", std::to_string(number_of(scene, scene.task->body)));
+    write_pose(scene.task->target);
+    line("tolerance", number(scene.task->position_tolerance));
+    line("angle", number(scene.task->angle_tolerance * 180 / k_pi));
+    line("summary", in_quotes(scene.task->summary));
+  }
+
+  void write_body(const SceneBody& body, const std::vector<PartSource>& sources) {
+    out_ += "\n[[body]]\n";
+    line("name", in_quotes(body.name));
+    line("motion", body.motion == Motion::fixed ? "\"fixed\"" : body.motion == Motion::path ? "\"path\"" : "\"free\"");
+    line("holding", body.holding == Holding::quasi_static ? "\"quasi_static\"" : "\"dynamic\"");
+    write_pose(body.pose);
+    if (body.mass) {
+      const auto& i = body.mass->inertia.m;
+      line("mass", number(body.mass->mass));
+      line("center", list(body.mass->center));
+      line("inertia", list({i[0], i[4], i[8], i[1], i[5], i[2]}));
+    } else {
+      line("density", number(body.density));
+    }
+    line("clearance", number(body.clearance));
+    line("velocity", list(body.velocity));
+    line("spin", list(body.spin));
+    if (body.motion == Motion::path) {
+      std::string poses;
+      for (const Pose& pose : body.path) {
+        const Vec3d& p = pose.position;
+        const Quat& q = pose.rotation;
+        poses += (poses.empty() ? "" : ", ") + list({p.x, p.y, p.z, q.w, q.x, q.y, q.z});
+      }
+      line("path", "[" + poses + "]");
+      line("path_speed", number(body.path_speed));
+    }
+    indent_ = "  ";
+    for (std::size_t i = 0; i < body.parts.size(); ++i) write_part(body.parts[i], sources[i]);
+    indent_.clear();
+  }
+
+  void write_part(const ScenePart& part, const PartSource& source) {
+    out_ += "  [[body.part]]\n";
+    line("name", in_quotes(part.name));
+    if (!source.asset.empty()) {
+      line("asset", in_quotes(source.asset.generic_string()));
+    } else {
+      line("mesh", in_quotes(source.mesh.generic_string()));
+      if (!source.unit.empty()) line("unit", in_quotes(source.unit));
+      line("resolution", std::to_string(part.settings.field.resolution));
+      line("points", std::to_string(part.settings.shell.points));
+    }
+    write_pose(part.place);
+    if (!part.color.empty()) line("color", in_quotes(part.color));
+  }
+
+  std::string out_, indent_;
+};
+
+std::string read_text(const fs::path& file) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(file, error);
+  if (error)
+    throw Error("The scene " + file.string() + " cannot be opened: " + error.message() + ".", ErrorCode::not_found);
+  if (size > k_most_bytes)
+    throw Error("The scene " + file.string() + " cannot be used: it is larger than one MiB.", ErrorCode::too_large);
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+std::string format_scene_file(const SceneFile& file) {
+  return SceneWriter().write(file);
+}
+
+Scene load_scene_file(const fs::path& path, Progress& progress) {
+  SceneFile file = parse_scene_file(read_text(path), path.string());
+  Scene& scene = file.scene;
+  if (scene.name.empty()) scene.name = path.stem().string();
+  if (!is_identifier(scene.name)) scene.name = "scene";
+  if (scene.title.empty()) scene.title = scene.name;
+
+  std::map<fs::path, std::shared_ptr<const Part>> assets;
+  std::map<std::pair<fs::path, std::string>, std::shared_ptr<const TriangleMesh>> meshes;
+  for (std::size_t i = 0; i < scene.bodies.size(); ++i)
+    for (std::size_t j = 0; j < scene.bodies[i].parts.size(); ++j) {
+      ScenePart& part = scene.bodies[i].parts[j];
+      const PartSource& source = file.sources[i][j];
+      progress.update("reading " + part.name, 0);
+      if (!source.asset.empty()) {
+        std::shared_ptr<const Part>& known = assets[source.asset];
+        if (!known) known = std::make_shared<const Part>(read_asset(path.parent_path() / source.asset));
+        part.part = known;
+        part.settings = known->settings;
+      } else {
+        std::shared_ptr<const TriangleMesh>& known = meshes[{source.mesh, source.unit}];
+        ImportOptions options;
+        if (!source.unit.empty()) options.unit = source.unit;
+        if (!known)
+          known = std::make_shared<const TriangleMesh>(load_mesh(path.parent_path() / source.mesh, options).mesh);
+        part.mesh = known;
+      }
+    }
+  prepare(scene, progress);
+  return std::move(scene);
+}
+
+fs::path save_scene(const Scene& scene, const std::string& name, const fs::path& folder) {
+  if (!scene.is_prepared()) throw Error("The scene '" + name + "' can be saved only once it is prepared.");
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error("Cannot make the folder " + folder.string() + ": " + error.message() + ".", ErrorCode::io);
+  SceneFile file{scene, {}};
+  file.scene.name = name;
+  if (file.scene.title.empty()) file.scene.title = name;
+  std::map<const Part*, fs::path> written;
+  std::set<std::string> kept;
+  for (const SceneBody& body : scene.bodies) {
+    std::vector<PartSource>& sources = file.sources.emplace_back();
+    for (const ScenePart& part : body.parts) {
+      fs::path& asset = written[part.part.get()];
+      if (asset.empty()) {
+        // Names of our own making: a part's name came from a stranger.
+        asset = "part-" + std::to_string(written.size()) + ".cot";
+        kept.insert(asset.string());
+        write_asset(*part.part, folder / asset);
+      }
+      sources.push_back({asset, {}, {}});
+    }
+  }
+  fs::path out = folder / "scene.toml";
+  write_file(out, format_scene_file(file));
+  // Parts of an earlier save under this name.
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string old = it->path().filename().string();
+    if (old.starts_with("part-") && old.ends_with(".cot") && !kept.contains(old)) fs::remove(it->path(), error);
+  }
+  return out;
+}
+
+}  // namespace cotouch

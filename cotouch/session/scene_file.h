@@ -1,0 +1,62 @@
+// Scene files (`scene.toml`): bodies, what they are made of, how they move, and the numbers of their world.
+// docs/scenes.md explains every key. A small one:
+//
+//   cotouch = 2                         # version of this format
+//   name = "bracket"                    # letters, digits, - and _
+//   gravity = 9.81                      # m/s^2 downwards, or [x, y, z]
+//
+//   [[body]]
+//   name = "housing"
+//     [[body.part]]
+//     asset = "housing.cot"             # prepared by `cotouch prepare`
+//
+//   [[body]]
+//   name = "bracket"
+//   motion = "free"                     # or "fixed", "path"
+//   position = [0.0, 0.0, 0.1]          # metres
+//     [[body.part]]
+//     mesh = "bracket.stl"
+//     unit = "mm"
+//
+// Everything but `cotouch` and each part's `asset` or `mesh` may be left out. Files are named relative to the scene
+// file and lie in its folder or below; a scene from a stranger can read nothing else.
+//
+// Files of version 1, a list of parts of which one may be in the hand, are still read: their parts become bodies.
+#pragma once
+
+#include <cotouch/world/scene.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cotouch {
+
+constexpr std::size_t k_most_scene_bodies = 64;
+constexpr std::size_t k_most_body_parts = 16;
+constexpr std::size_t k_most_scene_parts = 128;  // of all bodies together
+
+// Where a part comes from: one of the two files.
+struct PartSource {
+  std::filesystem::path asset, mesh;
+  std::string unit;  // of a mesh; empty: what the file says
+};
+
+struct SceneFile {
+  Scene scene;                                   // its parts have neither mesh nor prepared part yet
+  std::vector<std::vector<PartSource>> sources;  // of each body's parts, in their order
+};
+
+// `source` is what messages call the file. Throws Error with one sentence: what is wrong and in which line or body.
+SceneFile parse_scene_file(std::string_view text, const std::string& source);
+// Always of the newest version. Bodies are numbered in their order.
+std::string format_scene_file(const SceneFile& file);
+
+// Reads the file and its parts, preparing meshes through the cache. Parts made from the same file are shared.
+Scene load_scene_file(const std::filesystem::path& file, Progress& progress);
+// Writes `folder`/scene.toml and the parts, which must be prepared, as assets beside it; returns the file's path.
+// Scripts are not saved.
+std::filesystem::path save_scene(const Scene& scene, const std::string& name, const std::filesystem::path& folder);
+
+}  // namespace cotouch

@@ -1,0 +1,145 @@
+#include <cotouch/session/scene_library.h>
+
+#include <cotouch/base/error.h>
+#include <cotouch/session/names.h>
+#include <cotouch/session/scene_file.h>
+#include <cotouch/session/shown_scene.h>
+#include <cotouch/world/scene.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace cotouch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t k_most_saved = 200;
+constexpr std::size_t k_largest_scene_file = 1U << 20;
+
+// Every part where it stands at the start.
+std::vector<FolderLibrary::Placed> placed_parts(const Scene& scene) {
+  std::vector<FolderLibrary::Placed> placed;
+  std::size_t still = 0, moving = 0;
+  for (const SceneBody& body : scene.bodies)
+    for (const ScenePart& part : body.parts) {
+      const bool moves = body.motion != Motion::fixed;
+      const std::size_t order = moves ? moving++ : still++;
+      const TriangleMesh* mesh = part.part ? &part.part->mesh : part.mesh.get();
+      if (mesh != nullptr)
+        placed.push_back(
+            {mesh, body.pose * part.place, part.color.empty() ? std::string(palette_color(moves, order)) : part.color});
+    }
+  return placed;
+}
+
+}  // namespace
+
+bool FolderLibrary::is_builtin(const std::string& name) const {
+  const std::vector<std::string> names = builtin_scene_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<SceneEntry> FolderLibrary::list() {
+  const std::scoped_lock lock(mutex_);
+  if (builtin_.empty())
+    for (const std::string& name : builtin_scene_names()) {
+      const Scene scene = builtin_scene(name);
+      builtin_.push_back({name, scene_title(name), scene.summary, false, static_cast<bool>(draw_)});
+    }
+  std::vector<SceneEntry> entries = builtin_;
+  std::vector<SceneEntry> saved;
+  std::error_code error;
+  for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!is_identifier(name) || is_builtin(name) || saved.size() >= k_most_saved) continue;
+    std::ifstream in(scene_file(name), std::ios::binary);
+    std::string text(k_largest_scene_file, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    if (text.empty()) continue;
+    try {
+      const Scene scene = parse_scene_file(text, name).scene;
+      const bool pictured = fs::exists(folder_ / name / "thumbnail.png", error);
+      saved.push_back({name, scene.title.empty() ? name : scene.title, scene.summary, true, pictured});
+    } catch (const Error&) {
+      // Not a scene any more: opening it by name says why.
+    }
+  }
+  std::sort(saved.begin(), saved.end(), [](const SceneEntry& a, const SceneEntry& b) { return a.name < b.name; });
+  entries.insert(entries.end(), saved.begin(), saved.end());
+  return entries;
+}
+
+Scene FolderLibrary::load(const std::string& name, Progress& progress) {
+  std::error_code error;
+  if (is_builtin(name)) {
+    Scene scene = builtin_scene(name);
+    prepare(scene, progress);
+    return scene;
+  }
+  if (!is_identifier(name) || !fs::exists(scene_file(name), error)) {
+    std::string names;
+    for (const SceneEntry& entry : list()) names += (names.empty() ? "" : ", ") + entry.name;
+    throw Error("There is no scene '" + name + "', neither built in nor saved. There are: " + names + ".",
+                ErrorCode::not_found);
+  }
+  Scene scene = load_scene_file(scene_file(name), progress);
+  scene.name = name;
+  return scene;
+}
+
+Scene FolderLibrary::load_file(const fs::path& file, Progress& progress) {
+  Scene scene = load_scene_file(file, progress);
+  std::error_code error;
+  const std::string folder = fs::absolute(file).parent_path().filename().string();
+  scene.name = is_identifier(folder) && fs::equivalent(file, scene_file(folder), error) ? folder : "";
+  return scene;
+}
+
+void FolderLibrary::remove(const std::string& name) {
+  std::error_code error;
+  if (is_builtin(name)) throw Error("'" + name + "' is a built-in scene, which cannot be deleted.", ErrorCode::refused);
+  if (!is_identifier(name) || !fs::exists(scene_file(name), error))
+    throw Error("There is no such scene.", ErrorCode::not_found);
+  fs::remove_all(folder_ / name, error);
+  if (error) throw Error("The scene '" + name + "' cannot be deleted: " + error.message() + ".");
+}
+
+std::string FolderLibrary::thumbnail(const std::string& name) {
+  if (!is_identifier(name)) return {};
+  if (!is_builtin(name)) {
+    std::ifstream in(folder_ / name / "thumbnail.png", std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  const std::scoped_lock lock(mutex_);
+  std::string& picture = thumbnails_[name];
+  if (picture.empty() && draw_) {
+    picture = draw_(placed_parts(builtin_scene(name)));
+  }
+  return picture;
+}
+
+fs::path FolderLibrary::save(const Scene& scene, const std::string& name) {
+  if (!is_identifier(name))
+    throw Error("A scene's name is made of letters, digits, - and _, at most 64 of them.", ErrorCode::invalid_argument);
+  if (is_builtin(name))
+    throw Error("'" + name + "' is the name of a built-in scene; choose another.", ErrorCode::refused);
+  std::error_code error;
+  if (!fs::exists(scene_file(name), error)) {
+    const auto count = std::distance(fs::directory_iterator(folder_, error), fs::directory_iterator());
+    if (!error && static_cast<std::size_t>(count) >= k_most_saved)
+      throw Error("There are already " + std::to_string(k_most_saved) + " saved scenes; delete some of them first.",
+                  ErrorCode::refused);
+  }
+  fs::path file = save_scene(scene, name, folder_ / name);
+  if (draw_) {
+    std::ofstream out(folder_ / name / "thumbnail.png", std::ios::binary);
+    const std::string picture = draw_(placed_parts(scene));
+    out.write(picture.data(), static_cast<std::streamsize>(picture.size()));
+  }
+  return file;
+}
+
+}  // namespace cotouch

@@ -1,0 +1,69 @@
+// The gallery: which scenes there are and how to get one.
+#pragma once
+
+#include <cotouch/world/scene.h>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cotouch {
+
+struct SceneEntry {
+  std::string name, title, summary;
+  bool saved = false;      // the user's own
+  bool thumbnail = false;  // there is a picture of it
+};
+
+// All functions may be called from any thread.
+class SceneLibrary {
+ public:
+  virtual ~SceneLibrary() = default;
+  virtual std::vector<SceneEntry> list() = 0;
+  // Prepared. Throws Error naming the scenes there are.
+  virtual Scene load(const std::string& name, Progress& progress) = 0;
+  // A PNG file, empty if there is none.
+  virtual std::string thumbnail(const std::string& name) = 0;
+  // Keeps a scene under a name; returns its file. Throws Error if the name is taken by a built-in scene.
+  virtual std::filesystem::path save(const Scene& scene, const std::string& name) = 0;
+  // Throws Error if the user has saved no such scene or it cannot be removed.
+  virtual void remove(const std::string& name) = 0;
+};
+
+// The built-in scenes and those saved in a folder.
+class FolderLibrary final : public SceneLibrary {
+ public:
+  // `draw` makes a thumbnail (PNG) of meshes where they stand; it may be empty.
+  struct Placed {
+    const TriangleMesh* mesh;
+    Pose pose;
+    std::string color;  // "#rrggbb"
+  };
+  using Draw = std::function<std::string(const std::vector<Placed>&)>;
+  FolderLibrary(std::filesystem::path folder, Draw draw) : folder_(std::move(folder)), draw_(std::move(draw)) {}
+
+  std::vector<SceneEntry> list() override;
+  Scene load(const std::string& name, Progress& progress) override;
+  std::string thumbnail(const std::string& name) override;
+  std::filesystem::path save(const Scene& scene, const std::string& name) override;
+  void remove(const std::string& name) override;
+
+  // A scene file anywhere. It keeps a name only if this library has it under that name.
+  Scene load_file(const std::filesystem::path& file, Progress& progress);
+
+ private:
+  bool is_builtin(const std::string& name) const;
+  std::filesystem::path scene_file(const std::string& name) const { return folder_ / name / "scene.toml"; }
+
+  std::filesystem::path folder_;
+  Draw draw_;
+  std::mutex mutex_;
+  std::vector<SceneEntry> builtin_;                // made once, by the first who asks
+  std::map<std::string, std::string> thumbnails_;  // of built-in scenes
+};
+
+}  // namespace cotouch

@@ -1,0 +1,328 @@
+#include <cotouch/session/session.h>
+
+#include <cotouch/base/error.h>
+#include <cotouch/base/hash.h>
+#include <cotouch/session/names.h>
+#include <cotouch/session/session_ask.h>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace cotouch {
+namespace {
+
+constexpr int k_niceness = 5;
+constexpr std::array<std::string_view, 10> k_people_colors{"#e4572e", "#17b890", "#f3a712", "#7768ae", "#2e86ab",
+                                                           "#c6488e", "#8ab17d", "#b5651d", "#4f9dd9", "#9c9c4b"};
+
+std::string guest_name(ParticipantId id) {
+  return "Guest " + std::to_string(static_cast<std::uint32_t>(id));
+}
+
+}  // namespace
+
+Session::Session(SessionSettings settings, SceneLibrary& library, std::unique_ptr<SpaceMouse> spacemouse)
+    : settings_(std::move(settings)),
+      library_(library),
+      spacemouse_(std::move(spacemouse)),
+      recordings_(settings_.recordings),
+      self_(join(ParticipantKind::program, "session")),
+      scene_(std::make_shared<const ShownScene>()) {
+  for (std::size_t i = 0; i < hands_.size(); ++i) {
+    hands_[i].id = static_cast<HandId>(i + 1);
+    hands_[i].device = &devices_[i];
+  }
+  if (spacemouse_) spacemouse_id_ = join(ParticipantKind::device, "SpaceMouse");
+  jobs_ = std::make_unique<JobQueue>([this](const JobStatus& status) {
+    post([this, status] {
+      if (status.state != JobState::running) job_starters_.erase(status.id);
+      tell([&](SessionListener& listener) { listener.job_changed(status); });
+    });
+  });
+}
+
+Session::~Session() {
+  stop();
+}
+
+void Session::start() {
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void Session::stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+  jobs_.reset();
+}
+
+void Session::post(std::function<void()> task) {
+  {
+    const std::scoped_lock lock(tasks_mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  tasks_wake_.notify_one();
+}
+
+void Session::run(const std::stop_token& stop) {
+  // The touch loop comes first where the system does not give it a priority of its own.
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), k_niceness);
+  opened_ = Clock::now();
+  const auto interval =
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1 / settings_.views_per_second));
+  Clock::time_point next = Clock::now();
+  while (!stop.stop_requested()) {
+    std::deque<std::function<void()>> tasks;
+    {
+      std::unique_lock lock(tasks_mutex_);
+      tasks_wake_.wait_until(lock, stop, next, [this] { return !tasks_.empty(); });
+      tasks.swap(tasks_);
+    }
+    for (const std::function<void()>& task : tasks) {
+      try {
+        task();
+      } catch (const std::exception& error) {
+        // A scene that cannot be felt, for one. Everybody hears why, and everything else goes on.
+        tell_problem(ParticipantId::nobody, error.what());
+      }
+    }
+    const Clock::time_point now = Clock::now();
+    if (now < next) continue;
+    try {
+      tick();
+    } catch (const std::exception& error) {
+      tell_problem(ParticipantId::nobody, error.what());
+    }
+    // A late view is not made up for.
+    next = std::max(next + interval, now);
+  }
+  if (recording_) finish_recording();
+  end_loop();
+}
+
+void Session::tick() {
+  if (world_) {
+    const WorldFrame& frame = world_->loop().world_frame();
+    world_->collect(recording_ ? &*recording_ : nullptr);
+    notice_lost_grasps(frame);
+    follow_spacemouse(frame.world);
+  }
+  if (recording_) {
+    if (Clock::now() - recording_told_ > std::chrono::seconds(1)) {
+      recording_told_ = Clock::now();
+      tell([&](SessionListener& listener) { listener.recording_changed(true, recorded_seconds()); });
+    }
+    if (recorded_seconds() > settings_.recording_seconds) {
+      finish_recording();
+      tell_problem(ParticipantId::nobody, "The recording was stopped because it had become very long.");
+    }
+  }
+  const ViewDemand wanted = demand();
+  if (!wanted.views) return;
+  static const WorldFrame k_nothing;
+  const WorldFrame& frame = world_ ? world_->loop().world_frame() : k_nothing;
+  const SessionView view = make_view(frame, wanted.traversed);
+  tell([&](SessionListener& listener) { listener.view(view); });
+  if (world_ && wanted.near) make_nearness(frame.world);
+}
+
+void Session::tell_problem(ParticipantId whom, const std::string& reason) {
+  {
+    // If those it concerns have left, whoever is there may wonder what became of it.
+    const std::scoped_lock lock(people_mutex_);
+    if (find_participant(whom) == nullptr) whom = ParticipantId::nobody;
+  }
+  tell([&](SessionListener& listener) { listener.problem(whom, reason); });
+}
+
+// All but the session itself, which nobody can meet.
+std::vector<Participant> Session::people() {
+  const std::scoped_lock lock(people_mutex_);
+  std::vector<Participant> others = participants_;
+  std::erase_if(others, [this](const Participant& p) { return p.id == self_; });
+  return others;
+}
+
+void Session::tell_people() {
+  const std::vector<Participant> people = this->people();
+  tell([&](SessionListener& listener) { listener.people_changed(people); });
+}
+
+ParticipantId Session::join(ParticipantKind kind, std::string name) {
+  Participant participant;
+  participant.kind = kind;
+  participant.name = std::move(name);
+  {
+    const std::scoped_lock lock(people_mutex_);
+    participant.color = free_color();
+    participant.id = static_cast<ParticipantId>(++last_participant_);
+    if (participant.name.empty()) participant.name = guest_name(participant.id);
+    participants_.push_back(participant);
+  }
+  post([this, participant] {
+    const SessionSnapshot now = snapshot_now();
+    tell([&](SessionListener& listener) { listener.joined(participant, now); });
+    tell_people();
+    last_near_ = {};  // everybody is told anew
+  });
+  return participant.id;
+}
+
+void Session::leave(ParticipantId who) {
+  const auto let_go = [this, who] {
+    for (Hand& hand : hands_)
+      if (hand.holder == who) release(hand);
+  };
+  {
+    const std::scoped_lock lock(people_mutex_);
+    let_go();  // at once, whatever the session is busy with
+  }
+  post([this, who, let_go] {
+    Participant gone;
+    {
+      // After the last command of this participant, which may have been to take a hand.
+      const std::scoped_lock lock(people_mutex_);
+      let_go();
+      const Participant* found = find_participant(who);
+      if (found == nullptr) return;
+      gone = *found;
+      std::erase_if(participants_, [who](const Participant& p) { return p.id == who; });
+    }
+    tell([&](SessionListener& listener) { listener.left(gone); });
+    tell_people();
+  });
+}
+
+void Session::rename(ParticipantId who, std::string name) {
+  if (name.empty()) name = guest_name(who);
+  {
+    const std::scoped_lock lock(people_mutex_);
+    for (Participant& participant : participants_)
+      if (participant.id == who) participant.name = std::move(name);
+  }
+  post([this] { tell_people(); });
+}
+
+// The first that nobody has; beyond as many as there are, they are given out again.
+std::string Session::free_color() const {
+  for (const std::string_view color : k_people_colors)
+    if (std::none_of(participants_.begin(), participants_.end(),
+                     [&](const Participant& p) { return p.color == color; }))
+      return std::string(color);
+  return std::string(k_people_colors[participants_.size() % k_people_colors.size()]);
+}
+
+const Participant* Session::find_participant(ParticipantId id) const {
+  const auto found =
+      std::find_if(participants_.begin(), participants_.end(), [id](const Participant& p) { return p.id == id; });
+  return found == participants_.end() ? nullptr : &*found;
+}
+
+Session::Hand* Session::find_hand(HandId id) {
+  const auto found = std::find_if(hands_.begin(), hands_.end(), [id](const Hand& h) { return h.id == id; });
+  return found == hands_.end() ? nullptr : &*found;
+}
+
+void Session::release(Hand& hand) {
+  hand.holder = ParticipantId::nobody;
+  hand.body = 0;
+  hand.device->release();
+}
+
+Situation Session::situation() const {
+  Situation now;
+  now.present = participants_;
+  for (const Hand& hand : hands_) {
+    const Participant* holder = find_participant(hand.holder);
+    const double silent = std::chrono::duration<double>(Clock::now() - hand.last_input).count();
+    // A device lets go by itself once it is at rest.
+    const bool endless = holder != nullptr && holder->kind == ParticipantKind::device;
+    now.hands.push_back(
+        {hand.id, hand.holder, endless ? std::numeric_limits<double>::infinity() : settings_.hand_patience - silent});
+  }
+  now.recording = recording_.has_value();
+  now.recorded_by = recorded_by_;
+  return now;
+}
+
+std::string_view Session::move_hand(ParticipantId who, const HandMotion& motion) {
+  const std::scoped_lock lock(people_mutex_);
+  if (motion.generation != hand_generation_) return {};
+  if (!(norm(motion.pose.position - scene_center_) <= farthest_))
+    return "a hand is no farther than ten scene sizes away";
+  Hand* hand = find_hand(motion.hand);
+  if (hand == nullptr || who == ParticipantId::nobody || hand->holder != who) return {};
+  hand->last_input = Clock::now();
+  hand->device->move(motion.pose, motion.buttons, motion.sequence);
+  return {};
+}
+
+SessionSnapshot Session::snapshot_now() {
+  SessionSnapshot now;
+  now.generation = generation_;
+  now.scene = scene_;
+  now.feel = feel_;
+  now.people = people();
+  if (world_) {
+    const WorldFrame& frame = world_->loop().world_frame();
+    now.hands = hand_views(frame);
+    now.bodies = body_views(frame.world);
+  }
+  now.recording = recording_.has_value();
+  now.recording_seconds = recorded_seconds();
+  jobs_->tell_unfinished([&](const JobStatus& job) { now.jobs.push_back(job); });
+  return now;
+}
+
+SessionSnapshot Session::snapshot() {
+  return ask<SessionSnapshot>([this] { return snapshot_now(); });
+}
+
+std::shared_ptr<const ShownScene> Session::scene_of(const Recording& recording) {
+  std::shared_ptr<const ShownScene> open = snapshot().scene;
+  const RecordedScene recorded = parse_recorded_scene(recording.scene);
+  if (open->scene.name != recorded.name || open->scene.bodies.empty()) return nullptr;
+  return felt_model(open->scene, recorded.feel)->hash() == recording.model_hash ? open : nullptr;
+}
+
+void Session::command(ParticipantId who, SessionCommand command, Answered answered) {
+  post([this, who, command = std::move(command), answered = std::move(answered)] {
+    const CommandResult result = perform(who, command);
+    if (answered) answered(result);
+  });
+}
+
+CommandResult Session::command_and_wait(ParticipantId who, SessionCommand command) {
+  return ask<CommandResult>([this, who, command = std::move(command)] { return perform(who, command); });
+}
+
+CommandResult Session::save_scene(ParticipantId who, const std::string& name) {
+  using Kind = CommandResult::Kind;
+  if (!is_identifier(name))
+    return {Kind::wrong, "A scene's name is made of letters, digits, - and _, at most 64 of them.", 0, {}};
+  struct Now {
+    std::string obstacle;
+    Scene scene;
+  };
+  Now now = ask<Now>([this, who, name] {
+    Wish wish;
+    wish.who = who;
+    wish.deed = Deed::save_scene;
+    if (const auto made = scene_makers_.find(name); made != scene_makers_.end()) wish.maker = made->second;
+    return Now{obstacle(wish), scene_to_edit()};
+  });
+  if (now.obstacle.empty() && now.scene.bodies.empty())
+    now.obstacle = "There is nothing to save yet; drop a part first.";
+  if (!now.obstacle.empty()) return {Kind::not_now, now.obstacle, 0, {}};
+  now.scene.title = scene_title(name);
+  const std::filesystem::path file = library_.save(now.scene, name);
+  post([this, who, name] {
+    scene_makers_[name] = who;
+    tell([](SessionListener& listener) { listener.scenes_changed(); });
+  });
+  return {Kind::done, {}, 0, file.string()};
+}
+
+}  // namespace cotouch

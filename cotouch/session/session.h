@@ -1,0 +1,228 @@
+// A running session: the open scene, its touch loop, hands, recordings, jobs and those who take part. Pages, devices,
+// programs and later peers all use it alike: commands in, views and events out, nothing about HTTP.
+//
+// One thread of its own (the session's thread) owns all of this and makes the views. Others meet it in two ways: they
+// leave it commands, or they move a hand, which goes straight to the touch loop's device so that nothing the session
+// does delays a hand. The touch loop itself meets only channels. Who may do what is decided in arbitration.h.
+#pragma once
+
+#include <cotouch/session/command.h>
+#include <cotouch/session/listener.h>
+#include <cotouch/session/scene_library.h>
+#include <cotouch/session/sight.h>
+#include <cotouch/session/spacemouse.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+
+namespace cotouch {
+
+struct SessionSettings {
+  std::filesystem::path recordings;  // folder
+  double views_per_second = 60;
+  double hand_patience = 5;        // seconds of silence after which somebody else may take a hand
+  double recording_seconds = 600;  // the longest recording
+  PartSettings added{{.resolution = 96}, {.points = 16384}};  // how added parts are prepared
+};
+
+// Where a participant wants a hand to be.
+struct HandMotion {
+  HandId hand = HandId::none;
+  std::uint32_t generation = 0;  // of the scene it is meant for
+  std::uint32_t sequence = 0;    // comes back in HandView::input_sequence
+  std::uint32_t buttons = 0;
+  Pose pose;
+};
+
+class Session {
+ public:
+  // The library must outlive the session. `spacemouse` may be null.
+  Session(SessionSettings settings, SceneLibrary& library, std::unique_ptr<SpaceMouse> spacemouse = nullptr);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Before start(); must outlive stop().
+  void add_listener(SessionListener& listener) { listeners_.push_back(&listener); }
+  void start();
+  // Ends the loop with zero force, then the threads.
+  void stop();
+
+  // From here on, for any thread.
+
+  // Without a name they are "Guest" and their number.
+  ParticipantId join(ParticipantKind kind, std::string name);
+  // Lets go of what they hold at once. What they asked for before is still done.
+  void leave(ParticipantId who);
+  void rename(ParticipantId who, std::string name);
+
+  using Answered = std::function<void(const CommandResult&)>;
+  // Returns at once; `answered` is called on the session's thread.
+  void command(ParticipantId who, SessionCommand command, Answered answered = nullptr);
+  // The same, waiting. Throws Error if the session does not answer for ten seconds.
+  CommandResult command_and_wait(ParticipantId who, SessionCommand command);
+  // Writes the scene as it stands, on the caller's thread because that takes a while. Throws Error if it cannot.
+  CommandResult save_scene(ParticipantId who, const std::string& name);
+
+  // Dropped without a word unless `who` holds that hand in that scene. Returns the rule that it breaks, empty if it
+  // breaks none. Never waits for more than another hand's motion.
+  std::string_view move_hand(ParticipantId who, const HandMotion& motion);
+
+  // Throws Error like command_and_wait.
+  SessionSnapshot snapshot();
+  // The open scene if it is the one a recording was made in.
+  std::shared_ptr<const ShownScene> scene_of(const Recording& recording);
+  const RecordingStore& recordings() const { return recordings_; }
+  SceneLibrary& library() { return library_; }
+  // How long the touch loop's cycles took since the scene was opened; null if no loop runs. For measuring.
+  const CycleHistogram* cycle_times() const { return loop_times_.load(std::memory_order_acquire); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // A hand that somebody may hold; there are as many as the loop serves.
+  struct Hand {
+    HandId id = HandId::none;
+    HandDevice* device = nullptr;
+    BodyId body = 0;  // held; 0: none
+    Vec3d point;      // of the body
+    ParticipantId holder = ParticipantId::nobody;
+    Clock::time_point last_input{};
+  };
+
+  void post(std::function<void()> task);
+  // Runs `question` on the session's thread and waits for its answer.
+  template <class T>
+  T ask(std::function<T()> question);
+  // With people_mutex_ held.
+  Hand* find_hand(HandId id);
+  const Participant* find_participant(ParticipantId id) const;
+  std::string free_color() const;
+  Situation situation() const;
+  void release(Hand& hand);
+
+  // The session's thread only, from here on.
+  void run(const std::stop_token& stop);
+  void tick();
+  template <class Tell>
+  void tell(const Tell& what);
+  void tell_problem(ParticipantId whom, const std::string& reason);
+  std::vector<Participant> people();
+  void tell_people();
+  SessionSnapshot snapshot_now();
+
+  // session_view.cpp
+  ViewDemand demand() const;
+  SessionView make_view(const WorldFrame& frame, bool traversed);
+  std::vector<HandView> hand_views(const WorldFrame& frame);
+  std::vector<BodyView> body_views(const WorldState& state) const;
+  std::optional<TaskView> task_view(const WorldState& state) const;
+  void measure_cycles(SessionView& view);
+  void make_nearness(const WorldState& state);
+  void follow_spacemouse(const WorldState& state);
+  void notice_lost_grasps(const WorldFrame& frame);
+
+  // session_scene.cpp
+  // `why` is for those who hold a hand and lose it by this.
+  void install(std::shared_ptr<const ShownScene> scene, std::string_view why);
+  // A copy to be changed and installed: as it is felt and where things stand now, and without a name, because it will
+  // no longer be what can be opened by that name.
+  Scene scene_to_edit();
+  // The same bodies go on where they are, in a world that differs in gravity, masses and such.
+  void go_on_with(Scene scene);
+  void rebuild_loop();
+  void end_loop();
+  void release_all(std::string_view why);
+  void add_body_now(ParticipantId who, SceneBody body, std::optional<Motion> motion);
+  // Beside what is there, a tenth of its size away, on the same height.
+  Pose place_beside(const Scene& scene, const SceneBody& body) const;
+
+  // session_commands.cpp
+  // What stands in the way of a wish; empty if nothing does.
+  std::string obstacle(const Wish& wish);
+  // The same at the end of a job, whose starter may have left.
+  std::string obstacle_after_job(ParticipantId who, Deed deed);
+  CommandResult perform(ParticipantId who, const SessionCommand& command);
+  CommandResult carry_out(ParticipantId who, const OpenScene& wanted);
+  CommandResult carry_out(ParticipantId who, const ShowScene& wanted);
+  CommandResult carry_out(ParticipantId who, const ResetScene& wanted);
+  CommandResult carry_out(ParticipantId who, const GraspBody& wanted);
+  CommandResult carry_out(ParticipantId who, const ReleaseHand& wanted);
+  CommandResult carry_out(ParticipantId who, const ChangeSettings& wanted);
+  CommandResult carry_out(ParticipantId who, const StartRecording& wanted);
+  CommandResult carry_out(ParticipantId who, const StopRecording& wanted);
+  CommandResult carry_out(ParticipantId who, const DeleteRecording& wanted);
+  CommandResult carry_out(ParticipantId who, const DeleteScene& wanted);
+  CommandResult carry_out(ParticipantId who, const AddPart& wanted);
+  CommandResult carry_out(ParticipantId who, const SetGravity& wanted);
+  CommandResult carry_out(ParticipantId who, const SetBody& wanted);
+  CommandResult carry_out(ParticipantId who, const CopyBody& wanted);
+  CommandResult carry_out(ParticipantId who, const RemoveBody& wanted);
+  CommandResult carry_out(ParticipantId who, const ResetTask& wanted);
+  CommandResult carry_out(ParticipantId who, const CancelJob& wanted);
+  bool is_in_place(BodyId body);
+  CommandResult start_job(ParticipantId who, std::string name, JobQueue::Work work);
+  void finish_recording();
+  double recorded_seconds() const;
+
+  SessionSettings settings_;
+  SceneLibrary& library_;
+  std::unique_ptr<SpaceMouse> spacemouse_;
+  RecordingStore recordings_;
+  std::vector<SessionListener*> listeners_;
+
+  std::mutex tasks_mutex_;
+  std::condition_variable_any tasks_wake_;
+  std::deque<std::function<void()>> tasks_;
+
+  // Who is there and who holds what: the session's thread decides, any thread moves its hand or leaves.
+  std::mutex people_mutex_;
+  std::uint32_t last_participant_ = 0;
+  std::vector<Participant> participants_;
+  HandDevices devices_;
+  std::array<Hand, k_session_hands> hands_;
+  std::uint32_t hand_generation_ = 0;
+  Vec3d scene_center_;
+  double farthest_ = 0;  // metres from the centre that a hand may be sent to
+  ParticipantId self_, spacemouse_id_ = ParticipantId::nobody;
+
+  // The session's thread's.
+  std::uint32_t generation_ = 0;
+  std::shared_ptr<const ShownScene> scene_;
+  std::unique_ptr<Sight> sight_;
+  FeelSettings feel_;
+  double nodes_per_us_ = 0;              // what this machine manages in this scene; 0 if it was not measured
+  std::unique_ptr<RunningWorld> world_;  // none if the scene has nothing that moves
+  std::atomic<const CycleHistogram*> loop_times_{nullptr};
+  Clock::time_point opened_{};
+  std::uint64_t earlier_cycles_ = 0, earlier_missed_ = 0;  // of loops before this one in the same scene
+  std::vector<Pose> last_near_poses_;
+  Clock::time_point last_near_{};
+  std::array<std::uint64_t, CycleHistogram::k_buckets> seen_cycles_{};
+  float median_us_ = 0, longest_us_ = 0;  // of the last view that saw a cycle end
+  std::optional<Recording> recording_;
+  std::string recording_id_;
+  ParticipantId recorded_by_ = ParticipantId::nobody;
+  Clock::time_point recording_told_{};
+  Pose spacemouse_pose_;
+  Clock::time_point spacemouse_used_{};
+  BodyId last_body_ = 0;
+  // Who made what since the session was started.
+  std::map<std::string, ParticipantId> recording_makers_, scene_makers_;
+  std::map<std::uint32_t, ParticipantId> job_starters_;
+  std::multiset<std::string> opening_;  // scenes that jobs are reading
+
+  std::jthread thread_;
+  std::unique_ptr<JobQueue> jobs_;  // last: its thread uses everything above
+};
+
+}  // namespace cotouch

@@ -1,0 +1,33 @@
+// The inside of Session, shared by its source files. Nobody else includes this.
+#pragma once
+
+#include <cotouch/base/error.h>
+#include <cotouch/session/session.h>
+
+#include <future>
+
+namespace cotouch {
+
+template <class T>
+T Session::ask(std::function<T()> question) {
+  constexpr auto k_patience = std::chrono::seconds(10);
+  auto promise = std::make_shared<std::promise<T>>();
+  std::future<T> answer = promise->get_future();
+  post([promise, question = std::move(question)] {
+    try {
+      promise->set_value(question());
+    } catch (...) {
+      promise->set_exception(std::current_exception());
+    }
+  });
+  if (answer.wait_for(k_patience) != std::future_status::ready)
+    throw Error("The session is too busy to answer; try again.");
+  return answer.get();
+}
+
+template <class Tell>
+void Session::tell(const Tell& what) {
+  for (SessionListener* listener : listeners_) what(*listener);
+}
+
+}  // namespace cotouch

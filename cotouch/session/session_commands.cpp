@@ -1,0 +1,382 @@
+// What a session does when it is asked to, if it may.
+#include <cotouch/contact/cache.h>
+#include <cotouch/field/mass.h>
+#include <cotouch/session/names.h>
+#include <cotouch/session/session_ask.h>
+
+#include <algorithm>
+
+namespace cotouch {
+namespace {
+
+using Kind = CommandResult::Kind;
+
+CommandResult done() {
+  return {};
+}
+CommandResult wrong(std::string reason) {
+  return {Kind::wrong, std::move(reason), 0, {}};
+}
+CommandResult not_now(std::string reason) {
+  return {Kind::not_now, std::move(reason), 0, {}};
+}
+
+// A scene file numbers its bodies in their order, so a scene that is saved for a recording must do the same.
+void close_gap(Scene& scene, BodyId gone) {
+  const auto renumber = [gone](BodyId& id) { id -= id > gone ? 1U : 0U; };
+  for (SceneBody& body : scene.bodies) renumber(body.id);
+  for (auto& [a, b] : scene.excluded) renumber(a), renumber(b);
+  for (HandScript& script : scene.scripts) renumber(script.body);
+  if (scene.task) renumber(scene.task->body);
+}
+
+}  // namespace
+
+std::string Session::obstacle(const Wish& wish) {
+  const std::scoped_lock lock(people_mutex_);
+  return obstacle_to(wish, situation());
+}
+
+std::string Session::obstacle_after_job(ParticipantId who, Deed deed) {
+  const std::scoped_lock lock(people_mutex_);
+  Wish wish;
+  wish.who = find_participant(who) != nullptr ? who : self_;
+  wish.deed = deed;
+  return obstacle_to(wish, situation());
+}
+
+CommandResult Session::perform(ParticipantId who, const SessionCommand& command) {
+  try {
+    return std::visit([&](const auto& wanted) { return carry_out(who, wanted); }, command);
+  } catch (const std::exception& error) {
+    return wrong(error.what());
+  }
+}
+
+CommandResult Session::start_job(ParticipantId who, std::string name, JobQueue::Work work) {
+  const auto job = jobs_->add(std::move(name), std::move(work));
+  if (!job) return {Kind::too_many, "Too much is being prepared already; wait until some of it is done.", 0, {}};
+  job_starters_[*job] = who;
+  return {Kind::done, {}, *job, {}};
+}
+
+CommandResult Session::carry_out(ParticipantId who, const OpenScene& wanted) {
+  if (!is_identifier(wanted.name)) return wrong("A scene's name is made of letters, digits, - and _.");
+  if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty()) return not_now(reason);
+  const auto opened = [this, who](const std::shared_ptr<const ShownScene>& scene) {
+    // Preparing takes a while, and someone may have taken hold in the meantime.
+    const std::string reason = obstacle_after_job(who, Deed::open_scene);
+    if (!reason.empty()) return tell_problem(who, reason);
+    install(scene, "Another scene was opened.");
+  };
+  const std::string& name = wanted.name;
+  opening_.insert(name);
+  // However the job ends, also if it never begins: when it is forgotten, the scene is no longer being read.
+  const std::shared_ptr<void> reading(nullptr, [this, name](void*) {
+    post([this, name] {
+      if (const auto one = opening_.find(name); one != opening_.end()) opening_.erase(one);
+    });
+  });
+  return start_job(who, "Opening " + scene_title(name), [this, name, opened, reading](Progress& progress) {
+    Scene scene = library_.load(name, progress);
+    progress.update("drawing it", 0);
+    post([opened, shown = show(std::move(scene))] { opened(shown); });
+  });
+}
+
+CommandResult Session::carry_out(ParticipantId who, const ShowScene& wanted) {
+  if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty()) return not_now(reason);
+  install(show(wanted.scene), "Another scene was opened.");
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId who, const ResetScene&) {
+  if (std::string reason = obstacle({.who = who, .deed = Deed::reset_scene}); !reason.empty()) return not_now(reason);
+  release_all("Everything was put back to its start.");
+  rebuild_loop();
+  return done();
+}
+
+// The world fixes a body once its task is done.
+bool Session::is_in_place(BodyId body) {
+  const auto index = world_->model().index_of(body);
+  return index && world_->loop().world_frame().world.bodies()[*index].motion == static_cast<double>(Motion::fixed);
+}
+
+CommandResult Session::carry_out(ParticipantId who, const GraspBody& wanted) {
+  const Vec3d point = wanted.point.value_or(Vec3d{});
+  HandEvent event{who, wanted.hand, HandChange::granted, wanted.body, {}, {point, {}}};
+  HandEvent lost;
+  const SceneBody* body = scene_->scene.find(wanted.body);
+  if (!world_ || body == nullptr || body->motion != Motion::free)
+    event.reason = "That part cannot be picked up.";
+  else if (is_in_place(wanted.body))
+    event.reason = "It is in its place; start the task again to take it out.";
+  else if (!is_finite(point) || norm(point) > scene_->scene.size())
+    event.reason = "A body is taken at a point of it.";
+  if (event.reason.empty()) {
+    const std::scoped_lock lock(people_mutex_);
+    const auto held_by = [this](ParticipantId holder) -> Hand* {
+      const auto found = std::find_if(hands_.begin(), hands_.end(), [&](const Hand& h) { return h.holder == holder; });
+      return found == hands_.end() ? nullptr : &*found;
+    };
+    Hand* hand = find_hand(wanted.hand);
+    if (wanted.hand == HandId::none) {
+      hand = held_by(who);
+      if (hand == nullptr) hand = held_by(ParticipantId::nobody);
+      if (hand == nullptr)  // all are taken: the one that was silent longest, if it may be taken
+        hand = &*std::min_element(hands_.begin(), hands_.end(),
+                                  [](const Hand& a, const Hand& b) { return a.last_input < b.last_input; });
+    }
+    event.hand = hand != nullptr ? hand->id : HandId::none;
+    event.reason = obstacle_to({.who = who, .deed = Deed::take_hand, .hand = event.hand}, situation());
+    if (event.reason.empty()) {
+      if (hand->holder != who && hand->holder != ParticipantId::nobody)
+        lost = {hand->holder,
+                hand->id,
+                HandChange::lost,
+                hand->body,
+                "Someone else took the hand because nothing was sent for a while.",
+                {}};
+      hand->holder = who;
+      hand->body = wanted.body;
+      hand->point = point;
+      hand->last_input = Clock::now();
+      hand->device->hold(wanted.body, point);
+    }
+  }
+  if (!event.reason.empty()) event.change = HandChange::refused;
+  tell([&](SessionListener& listener) {
+    if (lost.whom != ParticipantId::nobody) listener.hand_changed(lost);
+    listener.hand_changed(event);
+  });
+  return event.reason.empty() ? done() : not_now(event.reason);
+}
+
+CommandResult Session::carry_out(ParticipantId who, const ReleaseHand& wanted) {
+  std::vector<HandEvent> released;
+  {
+    const std::scoped_lock lock(people_mutex_);
+    for (Hand& hand : hands_) {
+      // It may have been lost on the way.
+      if (hand.holder != who || (wanted.hand != HandId::none && hand.id != wanted.hand)) continue;
+      released.push_back({who, hand.id, HandChange::released, hand.body, {}, {}});
+      release(hand);
+    }
+  }
+  for (const HandEvent& event : released) tell([&](SessionListener& listener) { listener.hand_changed(event); });
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId who, const ChangeSettings& wanted) {
+  if (std::string reason = obstacle_to(wanted); !reason.empty()) return wrong(reason);
+  if (std::string reason = obstacle({.who = who, .deed = Deed::change_settings}); !reason.empty())
+    return not_now(reason);
+  FeelSettings feel = feel_;
+  feel.contact_stiffness = wanted.contact_stiffness.value_or(feel.contact_stiffness);
+  feel.max_force = wanted.max_force.value_or(feel.max_force);
+  feel.budget_us = wanted.budget_us.value_or(feel.budget_us);
+  if (world_) feel.warm_nodes = nodes_for(world_->model(), nodes_per_us_, feel.budget_us);
+  if (world_) world_->change(scene_->scene, feel);
+  feel_ = feel;
+  tell([&](SessionListener& listener) { listener.settings_changed(feel_); });
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId who, const StartRecording&) {
+  if (std::string reason = obstacle({.who = who, .deed = Deed::start_recording}); !reason.empty())
+    return not_now(reason);
+  if (!world_) return not_now("There is nothing to record in this scene.");
+  recording_id_ = recordings_.new_id();
+  // A scene that was never saved has no name under which a replay could find it.
+  if (scene_->scene.name.empty()) {
+    auto named = std::make_shared<ShownScene>(*scene_);
+    named->scene.name = "recorded-" + recording_id_;
+    if (named->scene.title.empty()) named->scene.title = "Recorded " + recording_id_;
+    library_.save(named->scene, named->scene.name);
+    scene_makers_[named->scene.name] = who;
+    scene_ = std::move(named);
+  }
+  recording_ = world_->start_recording(scene_->scene.name);
+  recorded_by_ = who;
+  recording_told_ = Clock::now();
+  tell([](SessionListener& listener) { listener.recording_changed(true, 0); });
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId who, const StopRecording&) {
+  if (std::string reason = obstacle({.who = who, .deed = Deed::stop_recording}); !reason.empty())
+    return not_now(reason);
+  finish_recording();
+  return done();
+}
+
+double Session::recorded_seconds() const {
+  return recording_ ? static_cast<double>(recording_->samples.size()) * recording_->limits.period : 0;
+}
+
+void Session::finish_recording() {
+  bool whole = true;
+  if (world_) {
+    world_->collect(&*recording_);
+    whole = world_->recorded_wholly();
+  }
+  const double seconds = recorded_seconds();
+  const Recording finished = std::move(*recording_);
+  recording_.reset();
+  recording_makers_[recording_id_] = recorded_by_;
+  tell([&](SessionListener& listener) { listener.recording_changed(false, seconds); });
+  try {
+    recordings_.save(recording_id_, finished);
+    if (!whole)
+      tell_problem(ParticipantId::nobody,
+                   "The machine was too busy to record every cycle, so a replay differs from what was felt.");
+  } catch (const std::exception& error) {
+    tell_problem(ParticipantId::nobody, error.what());
+  }
+  const std::vector<RecordingEntry> entries = recordings_.list();
+  tell([&](SessionListener& listener) { listener.recordings_changed(entries); });
+}
+
+CommandResult Session::carry_out(ParticipantId who, const DeleteRecording& wanted) {
+  Wish wish{.who = who, .deed = Deed::delete_recording};
+  if (const auto made = recording_makers_.find(wanted.id); made != recording_makers_.end()) wish.maker = made->second;
+  wish.in_use = recording_.has_value() && recording_id_ == wanted.id;
+  if (std::string reason = obstacle(wish); !reason.empty()) return not_now(reason);
+  if (!recordings_.remove(wanted.id)) return wrong("There is no such recording.");
+  recording_makers_.erase(wanted.id);
+  const std::vector<RecordingEntry> entries = recordings_.list();
+  tell([&](SessionListener& listener) { listener.recordings_changed(entries); });
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId who, const DeleteScene& wanted) {
+  Wish wish{.who = who, .deed = Deed::delete_scene};
+  if (const auto made = scene_makers_.find(wanted.name); made != scene_makers_.end()) wish.maker = made->second;
+  wish.in_use = wanted.name == scene_->scene.name || opening_.contains(wanted.name);
+  if (std::string reason = obstacle(wish); !reason.empty()) return not_now(reason);
+  library_.remove(wanted.name);
+  scene_makers_.erase(wanted.name);
+  tell([](SessionListener& listener) { listener.scenes_changed(); });
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
+  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty()) return not_now(reason);
+  if (scene_->scene.editable && scene_->scene.bodies.size() >= k_most_bodies)
+    return not_now("The scene is full; remove a part first.");
+  return start_job(who, wanted.name, [this, who, wanted](Progress& progress) {
+    progress.update("reading the file", 0);
+    TriangleMesh mesh = wanted.mesh();
+    // Turning happens about a part's origin, so that should be its middle.
+    const Vec3d middle = mesh.bounds().center();
+    for (Vec3d& vertex : mesh.vertices) vertex -= middle;
+    mesh.name = wanted.name;
+    SceneBody body;
+    body.name = wanted.name;
+    body.parts.emplace_back();
+    body.parts[0].name = wanted.name;
+    body.parts[0].settings = settings_.added;
+    body.parts[0].part = std::make_shared<const Part>(prepare_cached(mesh, settings_.added, progress));
+    body.parts[0].matter = mass_properties(body.parts[0].part->field, 1);
+    post([this, who, body = std::move(body), motion = wanted.motion] {
+      const std::string reason = obstacle_after_job(who, Deed::change_bodies);
+      if (!reason.empty()) return tell_problem(who, reason);
+      add_body_now(who, body, motion);
+    });
+  });
+}
+
+CommandResult Session::carry_out(ParticipantId who, const SetGravity& wanted) {
+  if (!gravity_range().contains(wanted.down)) return wrong("Gravity is from 0 to 20 m/s^2.");
+  if (std::string reason = obstacle({.who = who, .deed = Deed::change_settings}); !reason.empty())
+    return not_now(reason);
+  Scene scene = scene_->scene;
+  scene.gravity = {0, 0, -wanted.down};
+  if (wanted.down > 0) scene.drag = std::min(scene.drag, Scene{}.drag);
+  go_on_with(std::move(scene));
+  tell([&](SessionListener& listener) { listener.gravity_changed(wanted.down); });
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId who, const SetBody& wanted) {
+  const SceneBody* body = scene_->scene.find(wanted.body);
+  if (body == nullptr) return wrong("There is no such body.");
+  if (wanted.density && !density_range().contains(*wanted.density))
+    return wrong("A density is from 1 to 100000 kg/m^3.");
+  if (wanted.mass && !mass_range().contains(*wanted.mass)) return wrong("A mass is from 0.1 g to 1000 kg.");
+  if (wanted.motion && *wanted.motion == Motion::path) return wrong("A body is made fixed or free.");
+  const bool other_motion = wanted.motion && *wanted.motion != body->motion;
+  if (other_motion && !scene_->scene.editable && !body->removable)
+    return wrong("In a built-in scene only copies can be fixed or freed.");
+  const Deed deed = other_motion ? Deed::change_bodies : Deed::change_settings;
+  if (std::string reason = obstacle({.who = who, .deed = deed}); !reason.empty()) return not_now(reason);
+  Scene scene = other_motion ? scene_to_edit() : scene_->scene;
+  SceneBody& changed = *scene.find(wanted.body);
+  if (wanted.motion) changed.motion = *wanted.motion;
+  if (wanted.density) {
+    changed.density = *wanted.density;
+    changed.mass.reset();
+  }
+  if (wanted.mass) {
+    MassProperties matter = mass_of(changed);
+    matter.inertia = matter.inertia * (*wanted.mass / matter.mass);
+    matter.mass = *wanted.mass;
+    changed.mass = matter;
+  }
+  if (other_motion) {
+    install(show(std::move(scene), scene_.get()), "A body was fixed or freed.");
+  } else {
+    go_on_with(std::move(scene));
+    tell([&](SessionListener& listener) { listener.body_changed(*scene_->scene.find(wanted.body)); });
+  }
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId who, const CopyBody& wanted) {
+  const SceneBody* body = scene_->scene.find(wanted.body);
+  if (body == nullptr || body->motion == Motion::path) return wrong("That body cannot be copied.");
+  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty()) return not_now(reason);
+  if (scene_->scene.bodies.size() >= k_most_bodies) return not_now("The scene is full; remove a body first.");
+  Scene scene = scene_to_edit();
+  SceneBody copy = *scene.find(wanted.body);
+  copy.id = ++last_body_;
+  copy.name = body->name + " copy";
+  copy.motion = Motion::free;
+  copy.removable = true;
+  copy.pose = place_beside(scene, copy);
+  scene.bodies.push_back(std::move(copy));
+  install(show(std::move(scene), scene_.get()), "A body was copied.");
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId who, const RemoveBody& wanted) {
+  const SceneBody* body = scene_->scene.find(wanted.body);
+  if (body == nullptr || !body->removable) return wrong("That part cannot be removed.");
+  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty()) return not_now(reason);
+  Scene scene = scene_to_edit();
+  std::erase_if(scene.bodies, [id = wanted.body](const SceneBody& b) { return b.id == id; });
+  std::erase_if(scene.excluded, [id = wanted.body](const auto& pair) { return pair.first == id || pair.second == id; });
+  std::erase_if(scene.scripts, [id = wanted.body](const HandScript& script) { return script.body == id; });
+  if (scene.task && scene.task->body == wanted.body) scene.task.reset();
+  close_gap(scene, wanted.body);
+  install(show(std::move(scene), scene_.get()), "A part was removed.");
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId who, const ResetTask&) {
+  if (!scene_->scene.task) return wrong("There is no task in this scene.");
+  return carry_out(who, ResetScene{});
+}
+
+CommandResult Session::carry_out(ParticipantId who, const CancelJob& wanted) {
+  const auto started = job_starters_.find(wanted.job);
+  if (started == job_starters_.end()) return wrong("That is finished already.");
+  Wish wish{.who = who, .deed = Deed::cancel_job};
+  wish.maker = started->second;
+  if (std::string reason = obstacle(wish); !reason.empty()) return not_now(reason);
+  if (!jobs_->cancel(wanted.job)) return wrong("That is finished already.");
+  return done();
+}
+
+}  // namespace cotouch

@@ -1,0 +1,128 @@
+// The scene that is open in a session and the loop that makes it felt.
+#include <cotouch/session/session_ask.h>
+
+#include <algorithm>
+
+namespace cotouch {
+
+void Session::end_loop() {
+  loop_times_ = nullptr;
+  if (!world_) return;
+  world_->loop().stop();
+  const TouchFrame& last = world_->loop().frame();
+  earlier_cycles_ += last.cycle;
+  earlier_missed_ += last.missed;
+  world_->collect(recording_ ? &*recording_ : nullptr);
+  world_.reset();
+}
+
+// A new loop, for a new scene or for bodies that are put somewhere else: it begins with zero force fading in.
+void Session::rebuild_loop() {
+  end_loop();
+  const std::vector<SceneBody>& bodies = scene_->scene.bodies;
+  if (std::all_of(bodies.begin(), bodies.end(), [](const SceneBody& b) { return b.motion == Motion::fixed; })) return;
+  world_ = std::make_unique<RunningWorld>(scene_->scene, feel_, devices_);
+  seen_cycles_.fill(0);
+  world_->loop().start();
+  loop_times_ = &world_->loop().cycle_times();
+}
+
+void Session::release_all(std::string_view why) {
+  std::vector<HandEvent> lost;
+  {
+    const std::scoped_lock lock(people_mutex_);
+    for (Hand& hand : hands_) {
+      if (hand.holder == ParticipantId::nobody) continue;
+      lost.push_back({hand.holder, hand.id, HandChange::lost, hand.body, std::string(why), {}});
+      release(hand);
+    }
+  }
+  for (const HandEvent& event : lost) tell([&](SessionListener& listener) { listener.hand_changed(event); });
+}
+
+void Session::install(std::shared_ptr<const ShownScene> scene, std::string_view why) {
+  if (recording_) finish_recording();
+  end_loop();
+  ++generation_;
+  release_all(why);
+  {
+    const std::scoped_lock lock(people_mutex_);
+    hand_generation_ = generation_;
+    scene_center_ = scene->scene.bounds().center();
+    farthest_ = 10 * scene->scene.size();
+  }
+  scene_ = std::move(scene);
+  feel_.contact_stiffness = scene_->scene.contact_stiffness;
+  feel_.max_force = std::min(scene_->scene.coupling.max_force, max_force_range().high);
+  feel_.warm_nodes = 0;
+  last_body_ = 0;
+  for (const SceneBody& body : scene_->scene.bodies) last_body_ = std::max(last_body_, body.id);
+  earlier_cycles_ = earlier_missed_ = 0;
+  opened_ = Clock::now();
+  last_near_ = {};
+  // No loop runs here, so nothing disturbs the measurement and the measurement disturbs nobody.
+  const auto model = felt_model(scene_->scene, feel_);
+  nodes_per_us_ = measured_nodes_per_us(*model);
+  feel_.warm_nodes = nodes_for(*model, nodes_per_us_, feel_.budget_us);
+  sight_ = std::make_unique<Sight>(scene_, model);
+  rebuild_loop();
+  tell([&](SessionListener& listener) {
+    listener.scene_changed(generation_, scene_->scene.name);
+    listener.settings_changed(feel_);
+  });
+}
+
+Scene Session::scene_to_edit() {
+  Scene scene = scene_->scene;
+  scene.name.clear();
+  scene.contact_stiffness = feel_.contact_stiffness;
+  scene.coupling.max_force = feel_.max_force;
+  if (!world_) return scene;
+  const WorldState& state = world_->loop().world_frame().world;
+  for (std::size_t i = 0; i < std::min(scene.bodies.size(), state.bodies().size()); ++i) {
+    SceneBody& body = scene.bodies[i];
+    if (body.motion == Motion::path) continue;
+    body.pose = state.bodies()[i].pose;
+    if (state.bodies()[i].motion == static_cast<double>(Motion::fixed)) body.motion = Motion::fixed;  // docked
+  }
+  if (scene.task && scene.find(scene.task->body) != nullptr && scene.find(scene.task->body)->motion != Motion::free)
+    scene.task.reset();
+  return scene;
+}
+
+void Session::go_on_with(Scene scene) {
+  scene.name.clear();
+  if (world_) world_->change(scene, feel_);
+  scene_ = show(std::move(scene), scene_.get());
+  sight_ = std::make_unique<Sight>(scene_, felt_model(scene_->scene, feel_));
+}
+
+Pose Session::place_beside(const Scene& scene, const SceneBody& body) const {
+  Scene alone;
+  alone.bodies.push_back(body);
+  alone.bodies.back().pose = {{}, body.pose.rotation};
+  const Box3d there = scene.bounds(), own = alone.bounds();
+  const double gap = 0.1 * std::max(norm(there.size()), norm(own.size()));
+  return {{there.high.x + gap - own.low.x, there.center().y - own.center().y, there.center().z - own.center().z},
+          body.pose.rotation};
+}
+
+void Session::add_body_now(ParticipantId who, SceneBody body, std::optional<Motion> motion) {
+  Scene scene;
+  if (scene_->scene.editable) scene = scene_to_edit();
+  scene.editable = true;
+  if (scene.title.empty()) {
+    scene.title = "My parts";
+    scene.drag = 20;  // nothing falls unless somebody turns gravity on: what is let go stays where it is
+  }
+  if (scene.bodies.size() >= k_most_bodies)
+    return tell_problem(who, "A scene holds at most " + std::to_string(k_most_bodies) + " bodies; remove one first.");
+  body.id = ++last_body_;
+  body.removable = true;
+  body.motion = motion.value_or(scene.bodies.empty() ? Motion::fixed : Motion::free);
+  if (!scene.bodies.empty()) body.pose = place_beside(scene, body);
+  scene.bodies.push_back(std::move(body));
+  install(show(std::move(scene), scene_.get()), "A part was added.");
+}
+
+}  // namespace cotouch

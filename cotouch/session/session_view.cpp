@@ -1,0 +1,234 @@
+// What a session shows: made at frame rate on its own thread.
+#include <cotouch/session/session_ask.h>
+
+#include <algorithm>
+
+namespace cotouch {
+namespace {
+
+constexpr double k_largest_share = 0.995;                           // of the largest force: as good as all of it
+constexpr double k_near_rate = 15;                                  // times a second, at most
+constexpr auto k_near_repeat = std::chrono::seconds(2);             // for those who joined since
+constexpr auto k_spacemouse_rest = std::chrono::milliseconds(500);  // at rest for so long, the device lets go
+// How far a rate control may lead the hand away from the object: pushed against a wall, it would otherwise have to come
+// all the way back.
+constexpr double k_leash = 0.25;      // of the scene's size
+constexpr double k_leash_turn = 1.0;  // rad
+
+constexpr float k_resting_speed = 1e-3F;  // m/s
+
+// Was any pair that touches rendered more coarsely than it could be?
+bool is_coarse(const WorldModel& model, const WorldState& state) {
+  for (std::size_t i = 0; i < std::min(model.pairs().size(), state.pairs().size()); ++i)
+    if (state.pairs()[i].level > 0 &&
+        state.pairs()[i].level + 1 < static_cast<double>(model.engine(model.pairs()[i]).shell().levels()))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+ViewDemand Session::demand() const {
+  ViewDemand all;
+  for (const SessionListener* listener : listeners_) {
+    const ViewDemand one = listener->wanted();
+    all.views = all.views || one.views;
+    all.traversed = all.traversed || one.traversed;
+    all.near = all.near || one.near;
+  }
+  return all;
+}
+
+SessionView Session::make_view(const WorldFrame& frame, bool traversed) {
+  SessionView view;
+  const TouchFrame& touch = frame.touch;
+  view.generation = generation_;
+  view.time = std::chrono::duration<double>(Clock::now() - opened_).count();
+  view.running = world_ != nullptr && world_->loop().running();
+  view.recording = recording_.has_value();
+  view.cycles = earlier_cycles_ + touch.cycle;
+  view.missed = earlier_missed_ + touch.missed;
+  if (!world_) return view;
+  measure_cycles(view);
+  view.visited = touch.contact.visited;
+  view.in_contact = touch.contact.in_contact;
+  view.hands = hand_views(frame);
+  view.bodies = body_views(frame.world);
+  view.task = task_view(frame.world);
+  view.contact = sight_->look(frame.world, traversed);
+  return view;
+}
+
+std::vector<HandView> Session::hand_views(const WorldFrame& frame) {
+  const std::scoped_lock lock(people_mutex_);
+  std::vector<HandView> views;
+  const TouchFrame& touch = frame.touch;
+  for (std::size_t i = 0; i < hands_.size(); ++i) {
+    const Hand& hand = hands_[i];
+    const HandRecord& record = frame.world.hands()[i];
+    if (hand.holder == ParticipantId::nobody) continue;
+    HandView view;
+    view.id = hand.id;
+    view.holder = hand.holder;
+    if (const Participant* holder = find_participant(hand.holder)) view.holder_kind = holder->kind;
+    view.body = hand.body;
+    view.pose = view.grip = record.pose;
+    view.felt = touch.sample.hands[i].felt;
+    if (record.present != 0 && record.body >= 0) {
+      const auto body = static_cast<std::size_t>(record.body);
+      view.grip = frame.world.bodies()[body].pose * record.grip;
+    }
+    // The coupling saturates at the largest force by itself, so the limiter need not have cut anything.
+    view.force_limited = norm(touch.wanted[i].force - view.felt.force) > 1e-6 ||
+                         norm(view.felt.force) > k_largest_share * feel_.max_force;
+    const ContactStats& stats = touch.contact;  // of everything: what one hand's body touches is among it
+    view.level = stats.level;
+    view.detail_limited = stats.in_contact > 0 && is_coarse(world_->model(), frame.world);
+    view.visited = stats.visited;
+    view.in_contact = stats.in_contact;
+    view.deepest = stats.deepest;
+    view.input_sequence = hand.device->applied_sequence();
+    views.push_back(view);
+  }
+  return views;
+}
+
+std::vector<BodyView> Session::body_views(const WorldState& state) const {
+  std::vector<BodyView> views;
+  const std::vector<SceneBody>& bodies = scene_->scene.bodies;
+  for (std::size_t i = 0; i < std::min(bodies.size(), state.bodies().size()); ++i) {
+    const BodyRecord& record = state.bodies()[i];
+    if (bodies[i].motion == Motion::fixed) continue;
+    BodyView view;
+    view.id = bodies[i].id;
+    view.motion = static_cast<Motion>(static_cast<int>(record.motion));
+    for (const HandRecord& hand : state.hands())
+      view.held = view.held || (hand.present != 0 && hand.body == static_cast<double>(i));
+    view.pose = record.pose;
+    view.speed = static_cast<float>(norm(record.velocity));
+    view.resting = !view.held && view.speed < k_resting_speed;
+    views.push_back(view);
+  }
+  return views;
+}
+
+std::optional<TaskView> Session::task_view(const WorldState& state) const {
+  const std::optional<Task>& task = scene_->scene.task;
+  if (!task) return std::nullopt;
+  TaskView view;
+  view.body = task->body;
+  view.target = task->target;
+  view.position_tolerance = static_cast<float>(task->position_tolerance);
+  view.angle_tolerance = static_cast<float>(task->angle_tolerance);
+  const TaskRecord& record = state.head().task;
+  view.seconds = static_cast<float>(record.seconds);
+  view.state = record.done != 0      ? TaskView::State::done
+               : record.started != 0 ? TaskView::State::running
+                                     : TaskView::State::waiting;
+  for (std::size_t i = 0; i < scene_->scene.bodies.size(); ++i)
+    if (scene_->scene.bodies[i].id == task->body) {
+      const TaskError error = task_error(*task, state.bodies()[i].pose);
+      view.position_error = static_cast<float>(error.position);
+      view.angle_error = static_cast<float>(error.angle);
+    }
+  return view;
+}
+
+// The world lets go of a body by itself when it is in its place.
+void Session::notice_lost_grasps(const WorldFrame& frame) {
+  std::vector<HandEvent> lost;
+  {
+    const std::scoped_lock lock(people_mutex_);
+    for (std::size_t i = 0; i < hands_.size(); ++i) {
+      Hand& hand = hands_[i];
+      const HandRecord& record = frame.world.hands()[i];
+      if (hand.holder == ParticipantId::nobody || !hand.device->has_taken_hold()) continue;
+      if (record.present == 0 || record.body >= 0 ||
+          frame.touch.sample.hands[i].input.action != HandInput::Action::none)
+        continue;
+      lost.push_back({hand.holder, hand.id, HandChange::lost, hand.body, "It is in its place.", {}});
+      release(hand);
+    }
+  }
+  for (const HandEvent& event : lost) tell([&](SessionListener& listener) { listener.hand_changed(event); });
+}
+
+void Session::measure_cycles(SessionView& view) {
+  const CycleHistogram& times = world_->loop().cycle_times();
+  std::array<std::uint32_t, CycleHistogram::k_buckets> fresh;
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    const std::uint64_t now = times.in_bucket(i);
+    fresh[i] = static_cast<std::uint32_t>(now - seen_cycles_[i]);
+    seen_cycles_[i] = now;
+    count += fresh[i];
+  }
+  std::uint64_t below = 0;
+  bool found = false;
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    if (fresh[i] == 0) continue;
+    below += fresh[i];
+    const float us = (static_cast<float>(i) + 0.5F) * static_cast<float>(CycleHistogram::k_bucket_ns) * 1e-3F;
+    if (!found && below * 2 >= count) {
+      median_us_ = us;
+      found = true;
+    }
+    // The last bucket has no upper end; the longest cycle ever is the best that is known.
+    longest_us_ = i + 1 < fresh.size() ? us : static_cast<float>(times.longest() * 1e6);
+  }
+  // Two views close together may see no cycle in between; that is no reason to say that cycles take no time.
+  view.cycle_median_us = median_us_;
+  view.cycle_longest_us = longest_us_;
+}
+
+void Session::make_nearness(const WorldState& state) {
+  const Clock::time_point now = Clock::now();
+  const double waited = std::chrono::duration<double>(now - last_near_).count();
+  std::vector<Pose> poses;
+  for (const BodyRecord& body : state.bodies()) poses.push_back(body.pose);
+  if (waited < 1 / k_near_rate || (poses == last_near_poses_ && now - last_near_ < k_near_repeat)) return;
+  last_near_ = now;
+  last_near_poses_ = std::move(poses);
+  std::vector<std::uint8_t> values;
+  for (const ShownPart& part : scene_->parts)
+    if (sight_->nearness(state, part, values))
+      tell([&](SessionListener& listener) { listener.nearness(generation_, part.id, sight_->range(), values); });
+}
+
+// The cap is a rate control: pushed to the stop, the hand crosses the scene in two seconds. It takes the body that the
+// scene's own hand motion is about, or the first that can be taken.
+void Session::follow_spacemouse(const WorldState& state) {
+  if (!spacemouse_) return;
+  const SpaceMouse::Deflection cap = spacemouse_->poll();
+  const Clock::time_point now = Clock::now();
+  const auto held = [this] {
+    return std::find_if(hands_.begin(), hands_.end(), [this](const Hand& h) { return h.holder == spacemouse_id_; });
+  };
+  const auto grip_of = [&](const Hand& hand) {
+    for (std::size_t i = 0; i < scene_->scene.bodies.size(); ++i)
+      if (scene_->scene.bodies[i].id == hand.body) return state.bodies()[i].pose;
+    return Pose{};
+  };
+  std::unique_lock lock(people_mutex_);
+  if (cap.moved && held() == hands_.end()) {
+    lock.unlock();
+    GraspBody grasp;
+    if (!scene_->scene.scripts.empty()) grasp.body = scene_->scene.scripts.front().body;
+    for (const SceneBody& body : scene_->scene.bodies)
+      if (grasp.body == 0 && body.motion == Motion::free) grasp.body = body.id;
+    if (!perform(spacemouse_id_, grasp).done()) return;
+    lock.lock();
+    if (held() == hands_.end()) return;
+    spacemouse_pose_ = grip_of(*held());
+  }
+  const auto hand = held();
+  if (hand == hands_.end()) return;
+  if (cap.moved) spacemouse_used_ = now;
+  const double dt = 1 / settings_.views_per_second, size = scene_->scene.size();
+  const Pose wanted = moved(spacemouse_pose_, {cap.push * (0.5 * size * dt), cap.turn * (1.5 * dt)});
+  spacemouse_pose_ = glide(grip_of(*hand), wanted, 1, k_leash * size, k_leash_turn);
+  hand->device->move(spacemouse_pose_, cap.buttons, 0);
+  if (now - spacemouse_used_ > k_spacemouse_rest) release(*hand);
+}
+
+}  // namespace cotouch

@@ -1,0 +1,110 @@
+#include <cotouch/session/shown_scene.h>
+
+#include <cotouch/base/error.h>
+#include <cotouch/mesh/subdivide.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unordered_map>
+
+namespace cotouch {
+namespace {
+
+constexpr std::array<std::string_view, 5> k_still_colors{"#b4bec8", "#9fb3a8", "#c2b6a3", "#a9b0c9", "#c0adb8"};
+constexpr std::array<std::string_view, 6> k_moving_colors{"#6f9fd8", "#5fb0a5", "#9a8fd6",
+                                                          "#7fb7e0", "#8fc0a0", "#b3a0dc"};
+
+// One pass of vertex clustering with cells of edge `cell`.
+TriangleMesh clustered(const TriangleMesh& mesh, const Box3d& bounds, double cell) {
+  TriangleMesh out;
+  out.name = mesh.name;
+  std::unordered_map<std::uint64_t, std::uint32_t> cluster_at;  // only looked up, never walked
+  std::vector<std::uint32_t> cluster(mesh.vertices.size());
+  std::vector<std::uint32_t> members;
+  for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
+    const Vec3d local = (mesh.vertices[i] - bounds.low) / cell;
+    const std::uint64_t key = static_cast<std::uint64_t>(local.x) | static_cast<std::uint64_t>(local.y) << 21 |
+                              static_cast<std::uint64_t>(local.z) << 42;
+    const auto [at, is_new] = cluster_at.try_emplace(key, static_cast<std::uint32_t>(out.vertices.size()));
+    if (is_new) {
+      out.vertices.emplace_back();
+      members.push_back(0);
+    }
+    cluster[i] = at->second;
+    out.vertices[at->second] += mesh.vertices[i];
+    ++members[at->second];
+  }
+  for (std::size_t i = 0; i < out.vertices.size(); ++i)
+    out.vertices[i] = out.vertices[i] / static_cast<double>(members[i]);
+  for (const Triangle& t : mesh.triangles) {
+    const Triangle merged{cluster[t[0]], cluster[t[1]], cluster[t[2]]};
+    if (merged[0] != merged[1] && merged[1] != merged[2] && merged[2] != merged[0]) out.triangles.push_back(merged);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::shared_ptr<const PartPicture> make_picture(std::shared_ptr<const Part> part, std::size_t max_triangles) {
+  const bool coarser = part->mesh.triangles.size() > max_triangles;
+  // Nearness is drawn between vertices, so large flat faces need some in between.
+  constexpr std::size_t k_most_divided = 20'000;
+  const double longest_edge = norm(part->mesh.bounds().size()) / 25;
+  TriangleMesh mesh =
+      coarser ? decimated(part->mesh, max_triangles) : with_short_edges(part->mesh, longest_edge, k_most_divided);
+  ClosestTriangle closest(mesh);
+  return std::make_shared<const PartPicture>(
+      PartPicture{std::move(part), std::move(mesh), coarser, std::move(closest)});
+}
+
+const ShownPart* ShownScene::find_part(std::uint32_t id) const {
+  const auto found = std::find_if(parts.begin(), parts.end(), [id](const ShownPart& p) { return p.id == id; });
+  return found == parts.end() ? nullptr : &*found;
+}
+
+const ScenePart& ShownScene::scene_part(const ShownPart& part) const {
+  return scene.find(part.body)->parts[part.index];
+}
+
+std::shared_ptr<const ShownScene> show(Scene scene, const ShownScene* known) {
+  if (!scene.is_prepared()) throw Error("The scene '" + scene.name + "' must be prepared before it is shown.");
+  auto shown = std::make_shared<ShownScene>();
+  const auto picture_of = [&](const std::shared_ptr<const Part>& part) {
+    for (const std::vector<ShownPart>* parts :
+         {&std::as_const(shown->parts), known != nullptr ? &known->parts : nullptr})
+      if (parts != nullptr)
+        for (const ShownPart& one : *parts)
+          if (one.picture->part == part) return one.picture;
+    return make_picture(part);
+  };
+  std::size_t still = 0, moving = 0;
+  for (const SceneBody& body : scene.bodies)
+    for (std::size_t i = 0; i < body.parts.size(); ++i) {
+      const bool moves = body.motion != Motion::fixed;
+      const std::size_t order = moves ? moving++ : still++;
+      const std::string& own = body.parts[i].color;
+      shown->parts.push_back({static_cast<std::uint32_t>(shown->parts.size()) + 1, body.id, i,
+                              own.empty() ? std::string(palette_color(moves, order)) : own,
+                              picture_of(body.parts[i].part)});
+    }
+  shown->scene = std::move(scene);
+  return shown;
+}
+
+TriangleMesh decimated(const TriangleMesh& mesh, std::size_t max_triangles) {
+  const Box3d bounds = mesh.bounds();
+  const Vec3d size = bounds.size();
+  const double longest = std::max({size.x, size.y, size.z});
+  // Twice as large cells leave about a quarter of the triangles; a whole grid of one cell leaves none.
+  double cell = longest / 1024;
+  TriangleMesh out = clustered(mesh, bounds, cell);
+  while (out.triangles.size() > max_triangles && cell < longest) out = clustered(mesh, bounds, cell *= std::sqrt(2.0));
+  return out;
+}
+
+std::string_view palette_color(bool moves, std::size_t order) {
+  return moves ? k_moving_colors[order % k_moving_colors.size()] : k_still_colors[order % k_still_colors.size()];
+}
+
+}  // namespace cotouch

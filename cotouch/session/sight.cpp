@@ -1,0 +1,230 @@
+#include <cotouch/session/sight.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cotouch {
+namespace {
+
+constexpr std::uint32_t k_nodes = 50'000;            // of a traversal for the picture
+constexpr std::size_t k_clearance_lookups = 20'000;  // of a clearance
+constexpr std::size_t k_clearance_pairs = 24;        // looked at for one clearance
+constexpr std::size_t k_exact_vertices = 12'000;     // of a part, each about a microsecond
+constexpr double k_range_share = 0.1;                // of the scene's size
+
+struct Affine {
+  float m[9];
+  Vec3f t;
+
+  explicit Affine(const Pose& pose) : t(pose.position) {
+    const Mat3 r = rotation_matrix(pose.rotation);
+    for (std::size_t i = 0; i < 9; ++i) m[i] = static_cast<float>(r.m[i]);
+  }
+  Vec3f operator()(const Vec3f& p) const {
+    return {m[0] * p.x + m[1] * p.y + m[2] * p.z + t.x, m[3] * p.x + m[4] * p.y + m[5] * p.z + t.y,
+            m[6] * p.x + m[7] * p.y + m[8] * p.z + t.z};
+  }
+};
+
+// Of the shell's ball and the field's box, at least.
+double gap_between(const NestedContact& engine, const Pose& shell, const Pose& field) {
+  const Vec3d center = transform(inverse(field), transform(shell, engine.center()));
+  const Box3f box = engine.field().box();
+  const Vec3d gap = max(max(Vec3d(box.low) - center, center - Vec3d(box.high)), Vec3d{});
+  return norm(gap) - engine.radius();
+}
+
+bool is_held(const WorldState& state, std::uint32_t body) {
+  const std::span<const HandRecord> hands = state.hands();
+  return std::any_of(hands.begin(), hands.end(), [&](const HandRecord& hand) {
+    return hand.present != 0 && hand.body == static_cast<double>(body);
+  });
+}
+
+}  // namespace
+
+Sight::Sight(std::shared_ptr<const ShownScene> scene, std::shared_ptr<const WorldModel> model)
+    : scene_(std::move(scene)),
+      model_(std::move(model)),
+      range_(static_cast<float>(k_range_share * scene_->scene.size())) {
+  scratch_.reserve(model_->largest_shell());
+  for (const BodyModel& body : model_->bodies()) {
+    std::vector<const PartPicture*>& pictures = pictures_.emplace_back(body.pieces.size(), nullptr);
+    for (const ShownPart& part : scene_->parts)
+      if (part.body == body.id && part.index < pictures.size()) pictures[part.index] = part.picture.get();
+  }
+}
+
+Pose Sight::pose_of(const WorldState& state, std::uint32_t body, std::uint32_t piece) const {
+  return state.bodies()[body].pose * model_->bodies()[body].pieces[piece].place;
+}
+
+const PartPicture& Sight::picture_of(std::uint32_t body, std::uint32_t piece) const {
+  return *pictures_[body][piece];
+}
+
+ContactView Sight::look(const WorldState& state, bool traversed) {
+  ContactView view;
+  for (const PairModel& pair : model_->pairs()) {
+    const NestedContact& engine = model_->engine(pair);
+    const BodyState shell_state{pose_of(state, pair.shell_body, pair.shell_piece),
+                                state.bodies()[pair.shell_body].clearance};
+    const BodyState field_state{pose_of(state, pair.field_body, pair.field_piece),
+                                state.bodies()[pair.field_body].clearance};
+    if (gap_between(engine, shell_state.pose, field_state.pose) > shell_state.clearance + field_state.clearance)
+      continue;
+    PairContact contact;
+    engine.evaluate(shell_state, field_state, Detail::by_state(WorkBudget::of(k_nodes), ~0U), scratch_, nullptr,
+                    contact);
+    const Affine to_world(shell_state.pose);
+    const std::span<const Vec3f> positions = engine.shell().data().positions;
+    for (const ContactPoint& c : scratch_.touching())
+      view.contacts.push_back({to_world(positions[c.point]), -c.distance});
+    if (!traversed) continue;
+    std::uint32_t level = 0;
+    for (const std::uint32_t point : scratch_.looked_up()) {
+      // Points are numbered level by level and visited in that order.
+      while (point >= engine.shell().points_to_level(level)) ++level;
+      view.traversed.push_back({to_world(positions[point]), static_cast<float>(level)});
+    }
+  }
+  if (view.contacts.size() > k_most_contacts_shown)
+    std::nth_element(view.contacts.begin(), view.contacts.begin() + k_most_contacts_shown, view.contacts.end(),
+                     [](const MarkedPoint& a, const MarkedPoint& b) { return a.mark > b.mark; });
+  std::stable_sort(view.traversed.begin(), view.traversed.end(),
+                   [](const MarkedPoint& a, const MarkedPoint& b) { return a.mark < b.mark; });
+  view.clearance = clearance(state);
+  return view;
+}
+
+float Sight::clearance(const WorldState& state) {
+  bool any_held = false, any_moves = false;
+  for (std::uint32_t i = 0; i < state.bodies().size(); ++i) {
+    any_held = any_held || is_held(state, i);
+    any_moves = any_moves || state.bodies()[i].motion != static_cast<double>(Motion::fixed);
+  }
+  if (!any_moves) return std::numeric_limits<float>::quiet_NaN();
+  // The nearest pairs first, so that the best falls early and rules out the rest.
+  std::vector<std::pair<double, std::uint32_t>> pairs;
+  for (std::uint32_t i = 0; i < model_->pairs().size(); ++i) {
+    const PairModel& pair = model_->pairs()[i];
+    if (any_held && !is_held(state, pair.shell_body) && !is_held(state, pair.field_body)) continue;
+    pairs.emplace_back(gap_between(model_->engine(pair), pose_of(state, pair.shell_body, pair.shell_piece),
+                                   pose_of(state, pair.field_body, pair.field_piece)),
+                       i);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  if (pairs.size() > k_clearance_pairs) pairs.resize(k_clearance_pairs);
+  float best = std::numeric_limits<float>::infinity();
+  for (const auto& [gap, i] : pairs) {
+    if (gap >= static_cast<double>(best)) break;
+    const PairModel& pair = model_->pairs()[i];
+    const Pose shell_in_field =
+        inverse(pose_of(state, pair.field_body, pair.field_piece)) * pose_of(state, pair.shell_body, pair.shell_piece);
+    best = std::min(best, pair_clearance(pair, shell_in_field, best));
+  }
+  return best;
+}
+
+// Level by level, a node goes on only while something below it could beat the best so far.
+float Sight::pair_clearance(const PairModel& pair, const Pose& shell_in_field, float best) {
+  const PartPicture& picture = picture_of(pair.field_body, pair.field_piece);
+  const Shell& shell = model_->engine(pair).shell();
+  const Field& field = model_->engine(pair).field();
+  const ShellNode* const nodes = shell.data().nodes.data();
+  const Affine to_field(shell_in_field);
+  // Beyond the band the field only bounds the distance from below.
+  const float exact_below = field.band() - 2 * field.spacing();
+
+  std::size_t lookups = 0;
+  const auto measure = [&](std::uint32_t node) {
+    ++lookups;
+    const Vec3f p = to_field(nodes[node].position);
+    const float bound = field.distance(p);
+    if (bound < exact_below) {
+      best = std::min(best, bound);
+    } else if (bound < best) {
+      const ClosestHit hit = picture.closest.closest(Vec3d(p), static_cast<double>(best));
+      if (hit) best = std::min(best, static_cast<float>(std::sqrt(hit.distance_squared)));
+    }
+    return bound;
+  };
+
+  open_.clear();
+  for (std::uint32_t i = 0; i < shell.points_to_level(0); ++i) open_.push_back({i, measure(i)});
+  for (std::uint32_t level = 0; level + 1 < shell.levels() && lookups < k_clearance_lookups; ++level) {
+    // The most promising first, so that the best falls early and rules out the rest.
+    std::sort(open_.begin(), open_.end(), [](const Candidate& a, const Candidate& b) {
+      return a.bound != b.bound ? a.bound < b.bound : a.node < b.node;
+    });
+    next_.clear();
+    for (const Candidate& c : open_) {
+      if (c.bound - nodes[c.node].radius >= best) continue;
+      const std::uint32_t child = nodes[c.node].first_child, end = nodes[c.node + 1].first_child;
+      next_.push_back({child, c.bound});  // its own copy
+      for (std::uint32_t i = child + 1; i < end; ++i) next_.push_back({i, measure(i)});
+      if (lookups >= k_clearance_lookups) break;
+    }
+    std::swap(open_, next_);
+  }
+  return best;
+}
+
+bool Sight::nearness(const WorldState& state, const ShownPart& part, std::vector<std::uint8_t>& values) const {
+  const auto body = model_->index_of(part.body);
+  if (!body) return false;
+  const std::vector<Vec3d>& vertices = part.picture->mesh.vertices;
+  values.assign(vertices.size(), 255);
+  const float scale = 255 / range_;
+  const Pose own = pose_of(state, *body, static_cast<std::uint32_t>(part.index));
+  const Box3d bounds = part.picture->mesh.bounds();
+  const Vec3d middle = transform(own, bounds.center());
+  const double radius = norm(bounds.size()) / 2;
+  std::vector<std::pair<std::uint32_t, float>> beyond;
+  const auto measure = [&](const PartPicture& other, const Pose& vertex_to_field) {
+    const Field& field = other.part->field;
+    const float exact_below = field.band() - 2 * field.spacing();
+    const Affine map(vertex_to_field);
+    beyond.clear();
+    const auto put = [&](std::size_t vertex, float distance) {
+      const float value = std::clamp(distance * scale, 0.0F, 255.0F);
+      values[vertex] = std::min(values[vertex], static_cast<std::uint8_t>(value));
+    };
+    for (std::size_t i = 0; i < vertices.size(); ++i) {
+      const float distance = field.distance(map(Vec3f(vertices[i])));
+      if (distance < exact_below)
+        put(i, distance);
+      else if (distance < range_)
+        beyond.emplace_back(static_cast<std::uint32_t>(i), distance);
+    }
+    // Beyond the band the field only bounds the distance, which shows as blocks; triangles tell, if they are few.
+    const bool exact = beyond.size() <= k_exact_vertices;
+    for (const auto& [vertex, bound] : beyond) {
+      if (!exact) {
+        put(vertex, bound);
+        continue;
+      }
+      const ClosestHit hit = other.closest.closest(Vec3d(map(Vec3f(vertices[vertex]))), static_cast<double>(range_));
+      if (hit) put(vertex, static_cast<float>(std::sqrt(hit.distance_squared)));
+    }
+  };
+  bool touchable = false;
+  for (const PairModel& pair : model_->pairs()) {
+    const bool is_shell = pair.shell_body == *body && pair.shell_piece == part.index;
+    const bool is_field = pair.field_body == *body && pair.field_piece == part.index;
+    if (!is_shell && !is_field) continue;
+    touchable = true;
+    const std::uint32_t other = is_shell ? pair.field_body : pair.shell_body;
+    const std::uint32_t piece = is_shell ? pair.field_piece : pair.shell_piece;
+    const Pose there = pose_of(state, other, piece);
+    const PartPicture& picture = picture_of(other, piece);
+    const Vec3d center = transform(inverse(there), middle);
+    const Box3d box = picture.mesh.bounds();
+    if (norm(max(max(box.low - center, center - box.high), Vec3d{})) > radius + static_cast<double>(range_)) continue;
+    measure(picture, inverse(there) * own);
+  }
+  return touchable;
+}
+
+}  // namespace cotouch

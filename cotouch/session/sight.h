@@ -1,0 +1,51 @@
+// What is shown but not felt: contact points, traversed points, clearance and nearness. Computed at frame rate outside
+// the touch thread, from nothing but the bodies' poses.
+#pragma once
+
+#include <cotouch/session/shown_scene.h>
+#include <cotouch/session/view.h>
+#include <cotouch/world/state.h>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace cotouch {
+
+class Sight {
+ public:
+  // The model is the scene's.
+  Sight(std::shared_ptr<const ShownScene> scene, std::shared_ptr<const WorldModel> model);
+
+  // What there is to see; traversed points only if wanted.
+  ContactView look(const WorldState& state, bool traversed);
+
+  // Smallest distance between bodies that may touch, as ContactView has it. Near the surface the field's value at a
+  // point of the shell, farther away the distance from that point to the picture's triangles. Work is bounded; beyond
+  // it the answer may be too large by the spacing of the shell's points on the level reached.
+  float clearance(const WorldState& state);
+
+  // Distance at which nearness fades out, metres.
+  float range() const { return range_; }
+  // For each vertex of the part's picture: 0 touching or inside .. 255 at `range` or farther from the nearest part that
+  // it could touch. False if nothing can be said.
+  bool nearness(const WorldState& state, const ShownPart& part, std::vector<std::uint8_t>& values) const;
+
+ private:
+  struct Candidate {
+    std::uint32_t node;
+    float bound;  // no point below this node is closer
+  };
+  Pose pose_of(const WorldState& state, std::uint32_t body, std::uint32_t piece) const;
+  const PartPicture& picture_of(std::uint32_t body, std::uint32_t piece) const;
+  float pair_clearance(const PairModel& pair, const Pose& shell_in_field, float best);
+
+  std::shared_ptr<const ShownScene> scene_;
+  std::shared_ptr<const WorldModel> model_;
+  std::vector<std::vector<const PartPicture*>> pictures_;  // by body and piece
+  ContactScratch scratch_;
+  float range_ = 0;
+  std::vector<Candidate> open_, next_;
+};
+
+}  // namespace cotouch

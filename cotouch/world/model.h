@@ -1,0 +1,113 @@
+// A world that does not change: bodies, what they are made of, what may touch what, and the numbers that a step depends
+// on. Immutable and shared; its hash names the scene for peers and recordings.
+#pragma once
+
+#include <cotouch/contact/nested.h>
+#include <cotouch/contact/part.h>
+#include <cotouch/mesh/mass.h>
+#include <cotouch/world/coupling.h>
+#include <cotouch/world/hand_path.h>
+#include <cotouch/world/task.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cotouch {
+
+enum class Motion : std::uint8_t {
+  fixed,
+  path,  // along key poses, whatever it meets
+  free,  // by its mass and the forces on it; hands may grasp it
+};
+
+// How a body in a hand moves.
+enum class Holding : std::uint8_t {
+  quasi_static,  // to the pose where contact and grasps balance, without inertia: light and calm in the hand
+  dynamic,       // with its mass
+};
+
+// A part as it sits in a body.
+struct Piece {
+  std::shared_ptr<const Part> part;
+  Pose place;  // in the body's frame
+};
+
+struct BodyModel {
+  std::uint32_t id = 0;  // for users: stays the same while bodies come and go
+  std::string name;
+  Motion motion = Motion::fixed;
+  Holding holding = Holding::quasi_static;
+  std::vector<Piece> pieces;
+  Pose start;
+  Vec3d start_velocity, start_spin;  // of the centre of mass, world axes
+  MassProperties mass;               // in the body's frame; matters for free bodies
+  std::optional<HandPath> path;      // of bodies that move along one, over and over
+  double clearance = 0;              // metres that others keep from it
+};
+
+struct WorldSettings {
+  double tick = 1e-3;         // seconds a step takes
+  Vec3d gravity;              // m/s^2
+  double linear_drag = 0.2;   // 1/s: what air and oil take from a free body's velocity
+  double angular_drag = 0.2;  // 1/s
+  double friction = 0.3;      // Coulomb's coefficient between bodies
+  ContactSettings contact;
+  WorkBudget budget;  // nodes for each pair of parts in a shared world: part of the scene, never of the machine
+  CouplingSettings coupling;
+  std::uint32_t hands = 4;  // that may take part
+};
+
+// Two pieces that may touch: which brings its shell and which its field.
+struct PairModel {
+  std::uint32_t shell_body, shell_piece, field_body, field_piece;
+  std::uint32_t engine;
+};
+
+class WorldModel {
+ public:
+  // `excluded` names pairs of body ids that never touch. Of two pieces the one with more points brings its shell,
+  // unless they lie more than twice as far apart as the other's.
+  // Throws Error if ids repeat, a free body has no mass or a number makes no sense.
+  WorldModel(std::vector<BodyModel> bodies, const WorldSettings& settings,
+             std::span<const std::pair<std::uint32_t, std::uint32_t>> excluded = {}, std::optional<Task> task = {});
+
+  // The same bodies with other numbers; cheap unless the contact stiffness differs.
+  std::shared_ptr<const WorldModel> with(const WorldSettings& settings) const;
+
+  const std::vector<BodyModel>& bodies() const noexcept { return bodies_; }
+  const std::vector<PairModel>& pairs() const noexcept { return pairs_; }
+  const NestedContact& engine(const PairModel& pair) const noexcept { return *engines_[pair.engine]; }
+  const WorldSettings& settings() const noexcept { return settings_; }
+  const std::optional<Task>& task() const noexcept { return task_; }
+  std::size_t engine_count() const noexcept { return engines_.size(); }
+
+  // Where a body stands in bodies(); nothing if there is none with this id.
+  std::optional<std::uint32_t> index_of(std::uint32_t id) const noexcept;
+  // Around a body's position, metres: no point of its shells or fields is farther.
+  double reach(std::uint32_t body) const noexcept { return reach_[body]; }
+  // The finest cell of any field that a body meets, metres; infinite if it meets none.
+  double finest_cell(std::uint32_t body) const noexcept { return finest_cell_[body]; }
+  std::uint32_t largest_shell() const noexcept { return largest_shell_; }  // points
+
+  // Tells two worlds apart whose steps may differ.
+  std::uint64_t hash() const noexcept { return hash_; }
+
+ private:
+  void find_pairs(std::span<const std::pair<std::uint32_t, std::uint32_t>> excluded);
+  std::uint64_t compute_hash() const;
+
+  std::vector<BodyModel> bodies_;
+  WorldSettings settings_;
+  std::optional<Task> task_;
+  std::vector<PairModel> pairs_;
+  std::vector<std::shared_ptr<const NestedContact>>
+      engines_;  // one for each pair of parts, however many bodies have them
+  std::vector<double> reach_, finest_cell_;
+  std::uint32_t largest_shell_ = 0;
+  std::uint64_t hash_ = 0;
+};
+
+}  // namespace cotouch

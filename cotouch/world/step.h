@@ -1,0 +1,80 @@
+// One step of a world: a function of the model, the state and what the hands do. No clock, no randomness, no
+// allocation, the same bits everywhere.
+//
+// A step of one tick is taken in substeps of h seconds, as many as keep everything that is near something else from
+// moving more than half a cell between two looks at the contacts; the count follows from state and inputs alone. In
+// each:
+//
+// 1. Contact of all pairs that are near (contact.h). Contacts of one free body with everything that is not free share
+// one
+//    potential, so that several neighbours together are no stiffer than the promise for one; so do all contacts of a
+//    body that is held quasi-statically.
+// 2. Bodies held quasi-statically go half of the way to the pose where contacts and grasps balance (paper 001, V), at
+// most
+//    a third of a cell.
+// 3. Free bodies, linearly implicit: with velocities v, masses M, wrenches f, stiffness C and damping D of contacts,
+//    grasps and friction,
+//      (M + h D + h^2 C) dv = h f - (h D + h^2 C) v,
+//    a symmetric positive definite system for all bodies at once, solved by conjugate gradients. A contact that would
+//    pull is left out and the system solved again.
+// 4. Everything moves. Free rotation is the implicit midpoint rule in the body's frame, which keeps the energy and the
+//    size of the angular momentum exactly.
+//
+// Friction is Coulomb's with a slip speed below which it is viscous: a block on a slope creeps, at most 0.2 mm/s.
+#pragma once
+
+#include <cotouch/world/input.h>
+#include <cotouch/world/model.h>
+#include <cotouch/world/state.h>
+
+#include <span>
+#include <vector>
+
+namespace cotouch {
+
+// How deep contacts are rendered (contact/detail.h). In a shared world by state, within the model's budget; in a local
+// one by work, within this machine's; in a replay exactly as recorded.
+struct StepDetail {
+  Detail::Rule rule = Detail::Rule::by_state;
+  WorkBudget budget;                     // by work: this machine's; by state the model's counts
+  std::span<const std::uint8_t> levels;  // exactly: one for each of the model's pairs
+};
+
+// Memory of steps. What is in it may be thrown away between any two steps and changes nothing but the time they take.
+class StepScratch {
+ public:
+  // `coherence` keeps a cache for each pair: worth it if steps follow each other closely.
+  explicit StepScratch(const WorldModel& model, bool coherence = false);
+  StepScratch(StepScratch&&) noexcept;
+  StepScratch& operator=(StepScratch&&) noexcept;
+  ~StepScratch();
+
+  void clear_caches() noexcept;
+
+  // What the last step found, for pictures and statistics. A pair that was not near has no contact.
+  const PairContact& contact(std::size_t pair) const noexcept;
+  const ContactStats& body_stats(
+      std::size_t body) const noexcept;  // of all its pairs; the level is the coarsest rendered
+  ContactStats stats() const noexcept;   // of everything
+  std::uint32_t substeps() const noexcept;
+
+  struct Work;
+  Work& work() noexcept { return *work_; }
+
+ private:
+  std::unique_ptr<Work> work_;
+};
+
+// Hands beyond inputs.size() are absent. The scratch must have been made for this model.
+void step(const WorldModel& model, WorldState& state, std::span<const HandInput> inputs, StepScratch& scratch,
+          const StepDetail& detail = {}) noexcept;
+
+// Joules: kinetic energy of free bodies and their height over the origin; without what contacts and grasps store.
+struct WorldEnergy {
+  double kinetic = 0, potential = 0;
+};
+WorldEnergy energy(const WorldModel& model, const WorldState& state) noexcept;
+// Of the free bodies, kg m/s.
+Vec3d momentum(const WorldModel& model, const WorldState& state) noexcept;
+
+}  // namespace cotouch

@@ -1,0 +1,112 @@
+// The cache alone: what it calls free has surely not been reached by any point.
+#include "contact/support.h"
+
+#include <gtest/gtest.h>
+
+namespace cotouch {
+namespace {
+
+using contact_test::random_pose;
+
+const Vec3d k_center{0.3, -0.2, 0.1};
+constexpr double k_radius = 0.25, k_spacing = 0.002;
+
+double farthest_moved(const std::vector<Vec3d>& points, const Pose& a, const Pose& b) {
+  double farthest = 0;
+  for (const Vec3d& p : points) farthest = std::max(farthest, norm(transform(a, p) - transform(b, p)));
+  return farthest;
+}
+
+TEST(CoherenceCache, CallsNothingFreeThatAPointMayHaveReached) {
+  Random random(31);
+  std::vector<Vec3d> points;
+  for (int i = 0; i < 50; ++i) points.push_back(k_center + random.direction() * k_radius);
+  CoherenceCache cache(1024);
+  struct Entry {
+    Pose pose;
+    double slack = -1;
+  };
+  std::vector<Entry> stored(200);
+  Pose pose = random_pose(random, 0.5);
+  std::uint64_t free = 0;
+  for (int cycle = 0; cycle < 20000; ++cycle) {
+    const double size = std::pow(10, random.uniform(-6, -2.5));
+    pose = moved(pose, {random.direction() * size, random.direction() * size});
+    if (random.below(500) == 0) pose = random_pose(random, 0.5);
+    cache.begin(k_center, k_radius, pose, k_spacing, 0);
+    for (int k = 0; k < 5; ++k) {
+      const auto key = static_cast<std::uint32_t>(random.below(200));
+      Entry& entry = stored[key];
+      if (cache.is_free(key)) {
+        ++free;
+        ASSERT_LT(farthest_moved(points, entry.pose, pose), entry.slack) << cycle;
+      } else {
+        entry = {pose, random.uniform(-0.001, 0.05)};
+        cache.put(key, static_cast<float>(entry.slack));
+      }
+    }
+  }
+  EXPECT_GT(free, 5000U);  // it remembered something at all
+}
+
+TEST(CoherenceCache, KnowsNothingOnceItIsClearedOrAnythingButThePoseDiffers) {
+  const Pose pose{{0, 0, 0.1}, {}};
+  CoherenceCache cache;
+  const auto known = [&](double radius, double spacing, double clearance) {
+    cache.clear();
+    cache.begin(k_center, k_radius, pose, k_spacing, 0);
+    cache.put(7, 0.01F);
+    EXPECT_TRUE(cache.is_free(7));
+    cache.begin(k_center, radius, pose, spacing, clearance);
+    return cache.is_free(7);
+  };
+  EXPECT_TRUE(known(k_radius, k_spacing, 0));
+  EXPECT_FALSE(known(k_radius * 1.01, k_spacing, 0));
+  EXPECT_FALSE(known(k_radius, k_spacing / 2, 0));
+  EXPECT_FALSE(known(k_radius, k_spacing, 1e-4));
+  cache.clear();
+  cache.begin(k_center, k_radius, pose, k_spacing, 0);
+  EXPECT_FALSE(cache.is_free(7));
+}
+
+TEST(CoherenceCache, KeysThatShareAPlaceDoNotAnswerForEachOther) {
+  CoherenceCache cache(8);
+  cache.begin(k_center, k_radius, {}, k_spacing, 0);
+  cache.put(3, 0.01F);
+  EXPECT_TRUE(cache.is_free(3));
+  EXPECT_FALSE(cache.is_free(11));
+  cache.put(11, 0.01F);
+  EXPECT_FALSE(cache.is_free(3));
+  EXPECT_TRUE(cache.is_free(11));
+  cache.put(1U << 30, 0.01F);  // too large a key to be kept apart is not kept
+  EXPECT_FALSE(cache.is_free(1U << 30));
+}
+
+// Anchors are numbered with 16 bits: old entries must not come alive when the numbers come round.
+TEST(CoherenceCache, NothingComesAliveAgainWhenItsAnchorsComeRound) {
+  CoherenceCache cache(8);
+  cache.begin(k_center, k_radius, {}, k_spacing, 0);
+  cache.put(5, 0.05F);
+  for (int i = 1; i <= 70000; ++i) {
+    cache.begin(k_center, k_radius, {{k_spacing * i, 0, 0}, {}}, k_spacing, 0);
+    if (k_spacing * i > 0.05) {
+      ASSERT_FALSE(cache.is_free(5)) << i;
+    }
+  }
+}
+
+TEST(CoherenceCache, ARefusedLevelIsRefusedUntilSomethingMovedAQuarterOfACell) {
+  CoherenceCache cache(8);
+  cache.begin(k_center, k_radius, {}, k_spacing, 0);
+  EXPECT_FALSE(cache.is_refused(3));
+  cache.refuse(3);
+  EXPECT_TRUE(cache.is_refused(3));
+  EXPECT_FALSE(cache.is_refused(2));
+  cache.begin(k_center, k_radius, {{0.2 * k_spacing, 0, 0}, {}}, k_spacing, 0);
+  EXPECT_TRUE(cache.is_refused(3));
+  cache.begin(k_center, k_radius, {{0.3 * k_spacing, 0, 0}, {}}, k_spacing, 0);
+  EXPECT_FALSE(cache.is_refused(3));
+}
+
+}  // namespace
+}  // namespace cotouch

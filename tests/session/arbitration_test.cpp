@@ -1,0 +1,171 @@
+// Who may do what, as a table.
+#include <cotouch/session/arbitration.h>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace cotouch {
+namespace {
+
+constexpr ParticipantId k_ann{1}, k_bob{2}, k_mouse{3}, k_script{4}, k_gone{9};
+constexpr HandId k_left{1}, k_right{2};
+constexpr double k_endless = std::numeric_limits<double>::infinity();
+
+// Two pages, a device and a program; two hands that nobody holds.
+Situation idle() {
+  Situation now;
+  now.present = {{k_ann, ParticipantKind::page, "Ann", {}},
+                 {k_bob, ParticipantKind::page, "Bob", {}},
+                 {k_mouse, ParticipantKind::device, "SpaceMouse", {}},
+                 {k_script, ParticipantKind::program, "script", {}}};
+  now.hands = {{k_left, ParticipantId::nobody, 0}, {k_right, ParticipantId::nobody, 0}};
+  return now;
+}
+
+Situation held_by(ParticipantId holder, double patience = 5) {
+  Situation now = idle();
+  now.hands[0] = {k_left, holder, patience};
+  return now;
+}
+
+Situation recorded_by(ParticipantId maker) {
+  Situation now = idle();
+  now.recording = true;
+  now.recorded_by = maker;
+  return now;
+}
+
+bool may(ParticipantId who, Deed deed, const Situation& now) {
+  return obstacle_to(Wish{.who = who, .deed = deed, .hand = k_left}, now).empty();
+}
+
+bool may_touch(ParticipantId who, Deed deed, ParticipantId maker, bool in_use, const Situation& now) {
+  return obstacle_to(Wish{.who = who, .deed = deed, .maker = maker, .in_use = in_use}, now).empty();
+}
+
+constexpr Deed k_disturbing[] = {Deed::change_settings, Deed::open_scene, Deed::reset_scene, Deed::change_bodies,
+                                 Deed::start_recording};
+
+TEST(Arbitration, WhoHoldsAHandIsNotDisturbedByOthers) {
+  for (const Deed deed : k_disturbing) {
+    SCOPED_TRACE(static_cast<int>(deed));
+    struct Row {
+      ParticipantId who;
+      Situation now;
+      bool allowed;
+    };
+    const Row rows[] = {
+        {k_ann, idle(), true},
+        {k_script, idle(), true},
+        {k_ann, held_by(k_ann), true},
+        {k_bob, held_by(k_ann), false},
+        {k_script, held_by(k_ann), false},
+        {k_mouse, held_by(k_ann), false},
+        {k_ann, held_by(k_script), false},
+        {k_ann, held_by(k_mouse, k_endless), false},
+        {k_bob, held_by(k_ann, 0), true},  // silent for too long
+        {k_bob, held_by(k_gone), true},    // a hand of somebody who left is free
+        {k_gone, idle(), false},           // who is not there asks for nothing
+        {ParticipantId::nobody, idle(), false},
+    };
+    for (const Row& row : rows) EXPECT_EQ(may(row.who, deed, row.now), row.allowed) << &row - rows;
+  }
+}
+
+TEST(Arbitration, TheOtherHandCountsAsWell) {
+  Situation now = held_by(k_ann);
+  now.hands[1] = {k_right, k_bob, 5};
+  // Both hold one, so neither may change what the other feels.
+  EXPECT_FALSE(may(k_ann, Deed::change_settings, now));
+  EXPECT_FALSE(may(k_bob, Deed::change_settings, now));
+  now.hands[1].patience = 0;
+  EXPECT_TRUE(may(k_ann, Deed::change_settings, now));
+}
+
+TEST(Arbitration, AHandHasOneHolder) {
+  const auto may_take = [](ParticipantId who, HandId hand, const Situation& now) {
+    return obstacle_to(Wish{.who = who, .deed = Deed::take_hand, .hand = hand}, now).empty();
+  };
+  EXPECT_TRUE(may_take(k_ann, k_left, idle()));
+  EXPECT_TRUE(may_take(k_ann, k_left, held_by(k_ann)));
+  EXPECT_FALSE(may_take(k_bob, k_left, held_by(k_ann)));
+  EXPECT_TRUE(may_take(k_bob, k_right, held_by(k_ann)));
+  EXPECT_TRUE(may_take(k_bob, k_left, held_by(k_ann, 0)));
+  EXPECT_FALSE(may_take(k_ann, HandId{7}, idle()));
+  EXPECT_FALSE(may_take(k_ann, HandId::none, idle()));
+  // Nobody has two, but for programs.
+  EXPECT_FALSE(may_take(k_ann, k_right, held_by(k_ann)));
+  EXPECT_FALSE(may_take(k_mouse, k_right, held_by(k_mouse)));
+  EXPECT_TRUE(may_take(k_script, k_right, held_by(k_script)));
+}
+
+TEST(Arbitration, TheOnlyPageSpeaksForTheDevice) {
+  Situation now = held_by(k_mouse, k_endless);
+  EXPECT_FALSE(may(k_ann, Deed::reset_scene, now));
+  std::erase_if(now.present, [](const Participant& p) { return p.id == k_bob; });
+  EXPECT_TRUE(may(k_ann, Deed::reset_scene, now));
+  // But two cannot move one hand, and a program is nobody's voice.
+  EXPECT_FALSE(may(k_ann, Deed::take_hand, now));
+  EXPECT_FALSE(may(k_script, Deed::reset_scene, now));
+}
+
+TEST(Arbitration, ARecordingBelongsToItsMaker) {
+  EXPECT_FALSE(may(k_ann, Deed::start_recording, recorded_by(k_ann)));
+  EXPECT_FALSE(may(k_ann, Deed::stop_recording, idle()));
+  EXPECT_TRUE(may(k_ann, Deed::stop_recording, recorded_by(k_ann)));
+  EXPECT_FALSE(may(k_bob, Deed::stop_recording, recorded_by(k_ann)));
+  EXPECT_TRUE(may(k_bob, Deed::stop_recording, recorded_by(k_gone)));
+  // Its maker may stop it while somebody else holds a hand; others may not, even after the maker left.
+  Situation held = recorded_by(k_ann);
+  held.hands[0] = {k_left, k_bob, 5};
+  EXPECT_TRUE(may(k_ann, Deed::stop_recording, held));
+  held.recorded_by = k_gone;
+  EXPECT_FALSE(may(k_ann, Deed::stop_recording, held));
+  // These would end it.
+  for (const Deed deed : {Deed::open_scene, Deed::change_bodies}) {
+    EXPECT_TRUE(may(k_ann, deed, recorded_by(k_ann)));
+    EXPECT_FALSE(may(k_bob, deed, recorded_by(k_ann)));
+    EXPECT_TRUE(may(k_bob, deed, recorded_by(k_gone)));
+  }
+  // These would make it a recording of two things, so its maker may not either.
+  for (const Deed deed : {Deed::change_settings, Deed::reset_scene}) {
+    EXPECT_FALSE(may(k_ann, deed, recorded_by(k_ann)));
+    EXPECT_FALSE(may(k_bob, deed, recorded_by(k_gone)));
+  }
+}
+
+TEST(Arbitration, WhatSomebodyMadeIsTheirsWhileTheyAreThere) {
+  for (const Deed deed : {Deed::delete_recording, Deed::delete_scene, Deed::save_scene, Deed::cancel_job}) {
+    SCOPED_TRACE(static_cast<int>(deed));
+    EXPECT_TRUE(may_touch(k_ann, deed, k_ann, false, idle()));
+    EXPECT_FALSE(may_touch(k_bob, deed, k_ann, false, idle()));
+    EXPECT_TRUE(may_touch(k_bob, deed, k_gone, false, idle()));
+    EXPECT_TRUE(may_touch(k_bob, deed, ParticipantId::nobody, false, idle()));
+    // None of this disturbs whoever holds a hand.
+    EXPECT_TRUE(may_touch(k_bob, deed, k_bob, false, held_by(k_ann)));
+  }
+}
+
+TEST(Arbitration, WhatIsInUseIsNotDeleted) {
+  for (const Deed deed : {Deed::delete_recording, Deed::delete_scene})
+    for (const ParticipantId maker : {k_ann, k_gone, ParticipantId::nobody})
+      EXPECT_FALSE(may_touch(k_ann, deed, maker, true, idle()));
+}
+
+TEST(Arbitration, SettingsStayWithinWhatADeviceCanGive) {
+  EXPECT_EQ(obstacle_to(SettingsWish{}), "");
+  EXPECT_EQ(obstacle_to(SettingsWish{.contact_stiffness = 1'000'000, .max_force = 8.5, .budget_us = 900}), "");
+  EXPECT_EQ(obstacle_to(SettingsWish{.contact_stiffness = 100, .max_force = 0, .budget_us = 50}), "");
+  EXPECT_EQ(obstacle_to(SettingsWish{.max_force = 8.6}), "The largest force is from 0 to 8.5 N.");
+  EXPECT_EQ(obstacle_to(SettingsWish{.max_force = 40}), "The largest force is from 0 to 8.5 N.");
+  EXPECT_EQ(obstacle_to(SettingsWish{.contact_stiffness = 1'000'001}),
+            "The contact stiffness is from 100 to 1000000 N/m.");
+  EXPECT_NE(obstacle_to(SettingsWish{.budget_us = 901}), "");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NE(obstacle_to(SettingsWish{.contact_stiffness = nan}), "");
+  EXPECT_NE(obstacle_to(SettingsWish{.max_force = nan}), "");
+}
+
+}  // namespace
+}  // namespace cotouch

@@ -1,0 +1,232 @@
+// The pieces a session is made of.
+#include <cotouch/base/error.h>
+#include <cotouch/base/random.h>
+#include <cotouch/base/realtime.h>
+#include <cotouch/session/job_queue.h>
+#include <cotouch/session/running_world.h>
+#include <cotouch/session/shown_scene.h>
+#include <cotouch/session/sight.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include "session/session_fixture.h"
+#include "support/eventually.h"
+#include "support/temporary_folder.h"
+
+namespace cotouch {
+namespace {
+
+using namespace testing_session;
+
+TEST(SceneLibraries, AFileKeepsItsNameOnlyWhereTheLibraryFindsItByThat) {
+  const TemporaryFolder folder;
+  FolderLibrary library(folder / "library", nullptr);
+  NoProgress progress;
+  const std::filesystem::path own = library.save(two_balls(), "mine");
+  EXPECT_EQ(library.load_file(own, progress).name, "mine");
+  EXPECT_EQ(library.load_file(folder / "library/../library/mine/scene.toml", progress).name, "mine");
+  // Elsewhere it may carry the name of a saved or a built-in scene, and be another one.
+  for (const char* name : {"mine", "ball-socket"}) {
+    const std::filesystem::path other = save_scene(two_balls(), name, folder / "elsewhere" / name);
+    EXPECT_EQ(library.load_file(other, progress).name, "");
+  }
+}
+
+TEST(SceneLibraries, DeleteWhatWasSavedAndNothingElse) {
+  const TemporaryFolder folder;
+  FolderLibrary library(folder / "library", nullptr);
+  library.save(two_balls(), "mine");
+  save_scene(two_balls(), "other", folder / "other");
+  for (const char* name : {"ball-socket", "nothing", "../other", "", ".", "mine/.."})
+    EXPECT_THROW(library.remove(name), Error) << name;
+  library.remove("mine");
+  EXPECT_FALSE(std::filesystem::exists(folder / "library/mine"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "other/scene.toml"));
+}
+
+TEST(HandDevice, NeverJumpsAndStandsStillWithoutInput) {
+  LocalWorld world(felt_model(two_balls(), {}));
+  HandDevice device;
+  HandDeviceSettings settings;
+  settings.max_speed = 0.1;
+  settings.max_turn = 1;
+  device.set_pace(settings);
+  device.attach(world);
+  DeviceReading reading;
+  EXPECT_FALSE(device.read(reading));  // nobody holds it
+  device.move({{1, 0, 0}, {}}, 0, 1);
+  EXPECT_FALSE(device.read(reading));
+  device.hold(2, {0.01, 0, 0});
+  ASSERT_TRUE(device.read(reading));
+  EXPECT_EQ(reading.pose.position, (Vec3d{0.01, 0, 0.05}));
+  EXPECT_EQ(reading.action, HandInput::Action::grasp);
+  EXPECT_EQ(reading.body, 2U);
+  device.move({{1, 0, 0.05}, {0, 0, 0, 1}}, 3, 2);
+  Pose last = reading.pose;
+  for (int i = 0; i < 1000; ++i) {
+    device.read(reading);
+    EXPECT_EQ(reading.action, HandInput::Action::none);
+    // 0.1 m/s and 1 rad/s at 1 kHz, with room for rounding.
+    EXPECT_LE(norm(reading.pose.position - last.position), 1e-4 * 1.000001);
+    EXPECT_LE(norm(rotation_vector(reading.pose.rotation * last.rotation.conjugate())), 1e-3 * 1.000001);
+    last = reading.pose;
+  }
+  EXPECT_NEAR(last.position.x, 0.11, 1e-6);
+  EXPECT_EQ(reading.buttons, 3U);
+  EXPECT_EQ(device.applied_sequence(), 2U);
+  // Reached, it stays.
+  device.move(last, 0, 3);
+  for (int i = 0; i < 10; ++i) device.read(reading);
+  EXPECT_NEAR(norm(reading.pose.position - last.position), 0, 1e-12);
+  device.release();
+  EXPECT_FALSE(device.read(reading));
+}
+
+TEST(RunningWorlds, ACycleNeitherAllocatesNorLocks) {
+  HandDevices devices;
+  RunningWorld world(three_balls(), {}, devices);
+  const std::uint64_t before = RealtimeSection::breaches();
+  devices[0].hold(2, {});
+  devices[1].hold(3, {});
+  world.loop().run_cycles(10);
+  devices[0].move({{0.002, 0, 0.03}, {}}, 1, 1);
+  world.loop().run_cycles(500);
+  EXPECT_GT(world.loop().frame().sample.in_contact, 0U);
+  world.change(three_balls(), {.contact_stiffness = 2000});
+  world.loop().run_cycles(10);
+  devices[0].release();
+  world.loop().run_cycles(10);
+  EXPECT_EQ(RealtimeSection::breaches(), before);
+}
+
+TEST(RunningWorlds, GoOnWhereTheyAreWhenSomethingChanges) {
+  HandDevices devices;
+  RunningWorld world(two_balls(), {}, devices);
+  devices[0].hold(2, {});
+  world.loop().run_cycles(10);
+  devices[0].move({{0.01, 0, 0.07}, {}}, 0, 1);
+  world.loop().run_cycles(1000);
+  const Pose before = world.loop().world_frame().world.bodies()[1].pose;
+  EXPECT_NEAR(before.position.x, 0.01, 1e-4);
+  Scene heavy = two_balls();
+  heavy.gravity = {0, 0, -9.81};
+  world.change(heavy, {});
+  world.loop().run_cycles(1);
+  EXPECT_NEAR(norm(world.loop().world_frame().world.bodies()[1].pose.position - before.position), 0, 1e-4);
+  EXPECT_EQ(world.loop().world_frame().world.hands()[0].body, 1.0);
+}
+
+TEST(Sight, ClearanceOfTwoBallsIsTheirDistance) {
+  const auto shown = show(two_balls());
+  const auto model = felt_model(shown->scene, {});
+  Sight sight(shown, model);
+  WorldState state(*model);
+  const auto clearance_at = [&](double s) {
+    state.bodies()[1].pose.position = {0, 0, s};
+    return sight.clearance(state);
+  };
+  // Between two balls of radius r at distance s: s - 2 r. The shell lies half a cell (0.8 mm) outside, its 256 points
+  // are about 4.4 mm apart (a sagitta of 0.12 mm on the ball), and far away the mesh of 162 corners lies up to 4 % of
+  // its radius inside the ball.
+  for (const double s : {0.042, 0.045, 0.06, 0.1, 0.3}) EXPECT_NEAR(clearance_at(s), s - 0.04, 0.0018) << s;
+  EXPECT_LT(clearance_at(0.03), -0.008F);
+}
+
+TEST(Sight, ShowsWhatTouchesAndHowNearTheRestIs) {
+  const auto shown = show(two_balls());
+  const auto model = felt_model(shown->scene, {});
+  Sight sight(shown, model);
+  WorldState state(*model);
+  EXPECT_TRUE(sight.look(state, false).contacts.empty());
+  state.bodies()[1].pose.position = {0, 0, 0.038};
+  const ContactView view = sight.look(state, true);
+  ASSERT_FALSE(view.contacts.empty());
+  for (const MarkedPoint& point : view.contacts) EXPECT_NEAR(norm(Vec3d(point.position)), 0.0195, 0.0015);
+  EXPECT_GE(view.traversed.size(), view.contacts.size());
+  std::vector<std::uint8_t> values;
+  ASSERT_TRUE(sight.nearness(state, shown->parts[0], values));
+  ASSERT_EQ(values.size(), shown->parts[0].picture->mesh.vertices.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Vec3d& v = shown->parts[0].picture->mesh.vertices[i];
+    const double distance = std::max(0.0, norm(v - Vec3d{0, 0, 0.038}) - 0.02);
+    const double expected = std::min(255.0, distance / static_cast<double>(sight.range()) * 255);
+    EXPECT_NEAR(values[i], expected, 20) << i;
+  }
+}
+
+TEST(ShownScenes, DecimationKeepsTheShapeWithinTheLimit) {
+  const TriangleMesh sphere = make_sphere(1, 5);  // 20480 triangles
+  const TriangleMesh coarse = decimated(sphere, 2000);
+  EXPECT_LE(coarse.triangles.size(), 2000U);
+  EXPECT_GT(coarse.triangles.size(), 300U);
+  for (const Vec3d& v : coarse.vertices) EXPECT_NEAR(norm(v), 1, 0.1);
+}
+
+TEST(ShownScenes, PartsHaveTheirOwnColourOrOneByHowTheyMove) {
+  Scene scene = three_balls();
+  scene.bodies[2].parts[0].color = "#102030";
+  const auto shown = show(scene);
+  EXPECT_EQ(shown->parts[0].color, palette_color(false, 0));
+  EXPECT_EQ(shown->parts[1].color, palette_color(true, 0));
+  EXPECT_EQ(shown->parts[2].color, "#102030");
+  EXPECT_NE(palette_color(false, 0), palette_color(false, 1));
+  EXPECT_EQ(shown->parts[1].picture, shown->parts[2].picture);  // the same part is drawn once
+}
+
+TEST(JobQueue, RunsOneAfterAnotherAndReportsEnds) {
+  std::mutex mutex;
+  std::vector<JobStatus> seen;
+  JobQueue jobs([&](const JobStatus& status) {
+    const std::scoped_lock lock(mutex);
+    seen.push_back(status);
+  });
+  const auto ended = [&](std::uint32_t id, JobState state) {
+    return eventually([&] {
+      const std::scoped_lock lock(mutex);
+      return std::any_of(seen.begin(), seen.end(), [&](const JobStatus& s) { return s.id == id && s.state == state; });
+    });
+  };
+  const auto good = jobs.add("good", [](Progress& progress) { progress.update("half", 0.5); });
+  const auto bad = jobs.add("bad", [](Progress&) { throw Error("It broke."); });
+  std::atomic<bool> running{false};
+  const auto endless = jobs.add("endless", [&](Progress& progress) {
+    for (;;) {
+      running = true;
+      progress.update("going on", 0.1);
+    }
+  });
+  ASSERT_TRUE(good && bad && endless);
+  EXPECT_TRUE(ended(*good, JobState::done));
+  EXPECT_TRUE(ended(*bad, JobState::failed));
+  ASSERT_TRUE(eventually([&] { return running.load(); }));
+  // While it runs, others wait, and only so many.
+  const auto waiting = jobs.add("waiting", [](Progress&) {});
+  for (int i = 0; i < 7; ++i) EXPECT_TRUE(jobs.add("more", [](Progress&) {}));
+  EXPECT_FALSE(jobs.add("too many", [](Progress&) {}));
+  EXPECT_TRUE(jobs.cancel(*waiting));
+  EXPECT_TRUE(jobs.cancel(*endless));
+  EXPECT_TRUE(ended(*waiting, JobState::cancelled));
+  EXPECT_TRUE(ended(*endless, JobState::cancelled));
+  EXPECT_FALSE(jobs.cancel(12345));
+}
+
+TEST(RecordedScenes, KeepTheirNumbersAndTakeBareNames) {
+  RecordedScene scene;
+  scene.name = "gears";
+  scene.feel.contact_stiffness = 1234.5678901234567;
+  scene.feel.warm_nodes = 16000;
+  scene.feel.max_force = 3.5;
+  const RecordedScene again = parse_recorded_scene(format_recorded_scene(scene));
+  EXPECT_EQ(again.name, "gears");
+  EXPECT_EQ(again.feel.contact_stiffness, scene.feel.contact_stiffness);
+  EXPECT_EQ(again.feel.warm_nodes, 16000U);
+  EXPECT_EQ(again.feel.max_force, 3.5);
+  EXPECT_EQ(parse_recorded_scene("gears").name, "gears");
+}
+
+}  // namespace
+}  // namespace cotouch

@@ -1,0 +1,278 @@
+// Bodies that fall, spin, collide, rest and are pushed, against mechanics.
+#include "world/support.h"
+
+#include <cotouch/base/random.h>
+#include <cotouch/base/realtime.h>
+#include <cotouch/base/trig.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace cotouch {
+namespace {
+
+using namespace world_test;
+
+TEST(WorldStep, AFreeBodyFallsByHalfGTimesTheSquareOfTheTime) {
+  for (const double tick : {1e-3, 1e-2}) {
+    WorldSettings settings = earthly(tick);
+    settings.linear_drag = settings.angular_drag = 0;
+    World world({free_block(1, {{0, 0, 1}, {}})}, settings);
+    world.run(0.5);
+    // Velocities first, then places: ahead of the formula by half a tick.
+    const double expected = 1 - 9.81 * 0.5 * 0.5 / 2;
+    EXPECT_NEAR(world.body(1).pose.position.z, expected - 9.81 * 0.5 * tick / 2, 1e-9);
+    EXPECT_NEAR(world.body(1).velocity.z, -9.81 * 0.5, 1e-9);
+  }
+}
+
+TEST(WorldStep, DragTakesItsShareOfTheVelocity) {
+  WorldSettings settings = plain();
+  settings.linear_drag = 2;
+  settings.angular_drag = 3;
+  BodyModel block = free_block(1, {});
+  block.start_velocity = {1, 0, 0};
+  block.start_spin = {0, 0, 2};
+  World world({block}, settings);
+  world.run(0.5);
+  EXPECT_NEAR(world.body(1).velocity.x, std::exp(-1.0), 2e-3);
+  EXPECT_NEAR(world.body(1).spin.z, 2 * std::exp(-1.5), 4e-3);
+}
+
+// Tumbling about its middle axis: the implicit midpoint rule keeps the energy and the angular momentum's size.
+TEST(WorldStep, AnAsymmetricBodyTumblesWithoutGainingOrLosing) {
+  for (const double tick : {1e-3, 1e-2}) {
+    BodyModel block = free_block(1, {});
+    block.mass = block_mass({0.02, 0.05, 0.11}, 0.1);
+    block.mass.center = {0.01, -0.02, 0.005};
+    block.start_spin = {0.05, 6, 0.02};
+    World world({block}, plain(tick));
+    const auto angular_momentum = [&] {
+      const BodyRecord& b = world.body(1);
+      return rotate(b.pose.rotation, block.mass.inertia * rotate(b.pose.rotation.conjugate(), b.spin));
+    };
+    const double energy_before = energy(*world.model, world.state).kinetic;
+    const Vec3d momentum_before = angular_momentum();
+    const Vec3d center_before = transform(world.body(1).pose, block.mass.center);
+    double least_along = 1;
+    for (double t = 0; t < 10; t += tick) {
+      world.step();
+      const BodyRecord& b = world.body(1);
+      least_along = std::min(least_along, normalized(rotate(b.pose.rotation.conjugate(), b.spin)).y);
+    }
+    EXPECT_LT(least_along, 0);  // it did turn over
+    EXPECT_NEAR(energy(*world.model, world.state).kinetic, energy_before, 1e-6 * energy_before);
+    EXPECT_NEAR(norm(angular_momentum()), norm(momentum_before), 1e-6 * norm(momentum_before));
+    // Its direction is kept to the square of the angle turned in a tick.
+    EXPECT_LT(norm(angular_momentum() - momentum_before), (tick < 5e-3 ? 0.02 : 0.3) * norm(momentum_before));
+    EXPECT_LT(norm(transform(world.body(1).pose, block.mass.center) - center_before), 1e-9);
+  }
+}
+
+TEST(WorldStep, MomentumIsKeptWhenBodiesCollide) {
+  for (const double tick : {1e-3, 1e-2}) {
+    Random random(61);
+    std::vector<BodyModel> bodies;
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      const Vec3d place{0.06 * (i % 2), 0.06 * (i / 2 % 2), 0.06 * (i / 4)};
+      const Vec3d velocity = (Vec3d{0.03, 0.03, 0.03} - place) * random.uniform(4, 12);  // into the middle
+      if (i % 3 == 0) {
+        bodies.push_back(free_block(i + 1, {place, quat_from_rotation_vector(random.direction())}));
+        bodies.back().start_velocity = velocity;
+        bodies.back().start_spin = random.direction() * 2.0;
+      } else {
+        bodies.push_back(free_ball(i + 1, place, velocity));
+      }
+    }
+    World world(bodies, plain(tick));
+    const auto angular = [&] {
+      Vec3d sum;
+      for (const BodyModel& b : bodies) {
+        const BodyRecord& r = world.body(b.id);
+        sum += cross(r.pose.position, r.velocity) * b.mass.mass +
+               rotate(r.pose.rotation, b.mass.inertia * rotate(r.pose.rotation.conjugate(), r.spin));
+      }
+      return sum;
+    };
+    const Vec3d before = momentum(*world.model, world.state);
+    const Vec3d turning = angular();
+    const double energy_before = energy(*world.model, world.state).kinetic;
+    double scale = 0;
+    for (const BodyModel& b : bodies) scale += b.mass.mass * norm(b.start_velocity);
+    bool touched = false;
+    for (double t = 0; t < 0.5; t += tick) {
+      world.step();
+      touched = touched || world.scratch.stats().in_contact > 0;
+      EXPECT_LT(norm(momentum(*world.model, world.state) - before), 1e-9 * scale);
+    }
+    EXPECT_TRUE(touched);
+    EXPECT_LT(energy(*world.model, world.state).kinetic, energy_before);
+    // Turning momentum: forces and their torques are applied at the same point; what is left is the tick's own error
+    // in free tumbling.
+    EXPECT_LT(norm(angular() - turning), 0.02 * scale * 0.06);
+  }
+}
+
+TEST(WorldStep, ABallHitsAnotherOfItsMassAndStops) {
+  WorldSettings settings = plain();
+  settings.friction = 0;
+  World world({free_ball(1, {-0.06, 0, 0}, {1, 0, 0}), free_ball(2, {0, 0, 0})}, settings);
+  world.run(0.2);
+  // Implicit steps take some of the energy, so the collision is between plastic (1/2, 1/2) and elastic (0, 1).
+  EXPECT_NEAR(world.body(1).velocity.x + world.body(2).velocity.x, 1, 1e-9);
+  EXPECT_GT(world.body(2).velocity.x, 0.5);
+  EXPECT_LE(world.body(2).velocity.x, 1 + 1e-9);
+  EXPECT_GE(world.body(1).velocity.x, -1e-9);
+  EXPECT_NEAR(world.body(2).velocity.y, 0, 0.05);
+}
+
+TEST(WorldStep, AStackOfBlocksComesToRestAndStays) {
+  for (const double tick : {1e-2, 1e-3}) {
+    SCOPED_TRACE(tick);
+    std::vector<BodyModel> bodies{floor_body()};
+    for (std::uint32_t i = 0; i < 4; ++i)
+      bodies.push_back(free_block(i + 2, {{0, 0, (k_block + 0.001) * (i + 0.5) + 0.001}, {}}));
+    World world(bodies, earthly(tick));
+    world.run(3);
+    const WorldState rested = world.state;
+    double fastest = 0;
+    const double seconds = tick > 5e-3 ? 10 : 2;
+    for (double t = 0; t < seconds; t += tick) {
+      world.step();
+      for (const BodyRecord& body : world.state.bodies())
+        fastest = std::max(fastest, norm(body.velocity) + norm(body.spin) * k_block);
+    }
+    for (std::uint32_t id = 2; id <= 5; ++id) {
+      const Pose &now = world.body(id).pose, &then = rested.bodies()[id - 1].pose;
+      EXPECT_LT(norm(now.position - then.position), 1e-4) << id;
+      EXPECT_LT(norm(rotation_vector(now.rotation * then.rotation.conjugate())) * k_block, 1e-4) << id;
+      // Where a block belongs, but for half a cell by which shells and fields may be off in each layer.
+      EXPECT_NEAR(now.position.z, k_block * (id - 1.5), 0.003 * (id - 1)) << id;
+    }
+    EXPECT_LT(fastest, 1e-3);
+  }
+}
+
+TEST(WorldStep, ABlockOnAPlateCarriesItsWeight) {
+  World world({floor_body(), free_block(2, {{0, 0, k_block / 2 + 0.001}, {}}, 2)}, earthly(1e-2));
+  world.run(2);
+  ASSERT_EQ(world.model->pairs().size(), 1U);
+  const PairModel& pair = world.model->pairs()[0];
+  const Vec3d on_shell = world.scratch.contact(0).on_shell.wrench.force;
+  const double sign = world.model->bodies()[pair.shell_body].id == 2 ? 1 : -1;
+  EXPECT_NEAR(on_shell.z * sign, 2 * 9.81, 0.02);
+}
+
+// On a slope below the friction's angle a block creeps at most as fast as the header says; above it slides with
+// a = g (sin - mu cos).
+TEST(WorldStep, FrictionHoldsBelowItsAngleAndBrakesAboveIt) {
+  for (const double slope : {0.2, 0.5}) {
+    WorldSettings settings = earthly(1e-3);
+    settings.linear_drag = settings.angular_drag = 0;
+    const SinCos s = sin_cos(slope);
+    settings.gravity = {9.81 * s.sin, 0, -9.81 * s.cos};  // the slope is in gravity, not in the plate
+    settings.friction = 0.3;
+    World world({floor_body(), free_block(2, {{-0.05, 0, k_block / 2 + 0.0005}, {}}, 0.3)}, settings);
+    world.run(0.1);
+    const double speed = world.body(2).velocity.x;
+    world.run(0.1);
+    const double acceleration = (world.body(2).velocity.x - speed) / 0.1;
+    if (slope < 0.3) {
+      EXPECT_LT(std::fabs(world.body(2).velocity.x), 2.5e-4);
+    } else {
+      // A tenth of the friction: the faces of so coarse a block are uneven by a hundredth of a cell.
+      EXPECT_NEAR(acceleration, 9.81 * (s.sin - 0.3 * s.cos), 0.1 * 0.3 * 9.81 * s.cos);
+    }
+  }
+}
+
+TEST(WorldStep, ABodyOnAPathGoesItOverAndOverAndPushesWhatItMeets) {
+  BodyModel pusher = fixed_body(1, block_part());
+  pusher.motion = Motion::path;
+  const std::vector<Pose> keys{
+      {{0, 0, 0}, {}}, {{0.05, 0, 0}, quat_from_rotation_vector({0, 0, 0.3})}, {{0, 0, 0}, {}}};
+  pusher.path = HandPath(keys, 0.1);
+  pusher.start = keys[0];
+  WorldSettings settings = plain();
+  World world({pusher, free_block(2, {{0.06, 0, 0}, {}})}, settings);
+  const double duration = pusher.path->duration();
+  double farthest = 0;
+  for (int i = 1; i <= 1500; ++i) {
+    world.step();
+    const Pose expected = pusher.path->at(std::fmod(i * 1e-3, duration));
+    ASSERT_LT(norm(world.body(1).pose.position - expected.position), 1e-9) << i;
+    farthest = std::max(farthest, world.body(1).pose.position.x);
+    // Never inside the block it pushes, but for the contact's depth.
+    ASSERT_GT(world.body(2).pose.position.x - world.body(1).pose.position.x, k_block - 0.002) << i;
+  }
+  EXPECT_NEAR(farthest, 0.05, 1e-4);
+  EXPECT_GT(world.body(2).velocity.x, 0.05);
+}
+
+TEST(WorldStep, ExcludedBodiesPassThroughEachOther) {
+  for (const bool excluded : {false, true}) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    if (excluded) pairs.emplace_back(2, 1);
+    World world({free_ball(1, {-0.06, 0, 0}, {1, 0, 0}), free_ball(2, {0, 0, 0})}, plain(), pairs);
+    EXPECT_EQ(world.model->pairs().size(), excluded ? 0U : 1U);
+    world.run(0.2);
+    EXPECT_EQ(world.body(1).pose.position.x > world.body(2).pose.position.x, excluded);
+    EXPECT_EQ(norm(world.body(2).velocity) == 0, excluded);
+  }
+}
+
+TEST(WorldStep, SeveralPartsAreOneRigidBody) {
+  // A dumbbell of two blocks, dropped with one end over a plate's middle.
+  BodyModel dumbbell = free_block(2, {{0, 0, 0.03}, {}});
+  dumbbell.pieces = {{block_part(), {{-0.05, 0, 0}, {}}}, {block_part(), {{0.05, 0, 0}, {}}}};
+  const PlacedMass halves[] = {{block_mass({k_block, k_block, k_block}, 0.064), {{-0.05, 0, 0}, {}}},
+                               {block_mass({k_block, k_block, k_block}, 0.064), {{0.05, 0, 0}, {}}}};
+  dumbbell.mass = combined(halves);
+  World world({floor_body(), dumbbell}, earthly());
+  EXPECT_EQ(world.model->pairs().size(), 2U);
+  EXPECT_EQ(world.model->engine_count(), 1U);  // two equal parts, one engine
+  world.run(1.5);
+  EXPECT_NEAR(world.body(2).pose.position.z, k_block / 2, 0.003);
+  EXPECT_LT(norm(rotation_vector(world.body(2).pose.rotation)), 0.02);
+  EXPECT_GT(world.scratch.contact(0).stats.in_contact, 0U);
+  EXPECT_GT(world.scratch.contact(1).stats.in_contact, 0U);
+}
+
+TEST(WorldStep, ABodyKeepsItsClearance) {
+  BodyModel block = free_block(2, {{0, 0, k_block / 2 + 0.006}, {}});
+  block.clearance = 0.002;
+  World world({floor_body(), block}, earthly());
+  world.run(1);
+  const double with = world.body(2).pose.position.z;
+  world.state.bodies()[1].clearance = 0;  // changed while running
+  world.run(1);
+  EXPECT_NEAR(with - world.body(2).pose.position.z, 0.002, 2e-4);
+}
+
+TEST(WorldStep, NeitherAllocatesNorLocks) {
+#ifndef COTOUCH_RT_GUARD
+  GTEST_SKIP() << "a sanitizer brings its own allocator";
+#endif
+  std::vector<BodyModel> bodies{floor_body()};
+  for (std::uint32_t i = 0; i < 4; ++i)
+    bodies.push_back(free_block(i + 2, {{0.01 * i, 0, (k_block + 0.002) * (i + 0.5)}, {}}));
+  World world(bodies, earthly());
+  const std::vector<HandInput> first{grasping(5, {{0.03, 0, 0.2}, {}}), grasping(4, {})};
+  const std::vector<HandInput> later{hand_at({{0.03, 0.01, 0.1}, {}}), releasing({})};
+  const std::uint64_t before = RealtimeSection::breaches();
+  {
+    const RealtimeSection section;
+    step(*world.model, world.state, first, world.scratch);
+    for (int i = 0; i < 300; ++i)
+      step(*world.model, world.state, later, world.scratch,
+           {i % 2 ? Detail::Rule::by_work : Detail::Rule::by_state, WorkBudget::of(200), {}});
+    world.scratch.clear_caches();
+    (void)world.state.hash();
+  }
+  EXPECT_EQ(RealtimeSection::breaches(), before);
+  EXPECT_GT(world.scratch.stats().in_contact, 0U);
+}
+
+}  // namespace
+}  // namespace cotouch

@@ -1,0 +1,33 @@
+// The one line below the picture that says what can be done now.
+import type { Grip } from './hands/hand';
+import { HandFlag, HolderKind, type HandEntry } from './protocol';
+
+export interface Situation {
+  live: boolean; // connected, and no replay is shown
+  graspable: number; // how many bodies can be picked up
+  grip: Grip;
+  movedBy: 'mouse' | 'touch' | 'other';
+  me: number;
+  hands: HandEntry[];
+  body: number; // that is in the hand, or was last
+  nameOf: (participant: number) => string;
+}
+
+export function hintOf(now: Situation): string {
+  if (!now.live) return '';
+  if (now.graspable === 0) return 'Pick a scene, or drop two parts to try to assemble them.';
+  if (now.grip === 'held') {
+    const own = now.hands.find((hand) => hand.body === now.body && hand.participant === now.me);
+    if (own && own.flags & HandFlag.forceLimited) return 'This is the largest force you may feel.';
+    if (now.movedBy === 'other') return 'You hold the part · Esc lets go';
+    return now.movedBy === 'touch' ? 'Second finger: pinch for depth, twist to roll' : 'Wheel: depth · Shift: turn';
+  }
+  // With several bodies there is something left to pick up while others hold theirs.
+  const holders = now.hands.filter((hand) => hand.holder !== HolderKind.nobody && hand.participant !== now.me);
+  const other = now.graspable === 1 ? holders[0] : undefined;
+  if (other?.holder === HolderKind.page) return `${now.nameOf(other.participant)} holds the part.`;
+  if (other?.holder === HolderKind.device) return 'A device at the server holds the part.';
+  if (other?.holder === HolderKind.script) return 'A script moves the part. Drag it to take over.';
+  if (now.graspable > 1) return 'Drag any coloured part to pick it up there · ? for all gestures';
+  return 'Drag the coloured part into the other one · ? for all gestures';
+}

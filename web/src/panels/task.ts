@@ -1,0 +1,79 @@
+// The docking task: how far the body still is from its place, live.
+import { button, element } from '../dom';
+import * as format from '../format';
+import { TaskState, type TaskEntry } from '../protocol';
+
+export interface TaskText {
+  position: string;
+  angle: string;
+  positionGood: boolean;
+  angleGood: boolean;
+  clock: string;
+  state: string;
+  done: boolean;
+}
+
+const kDegree = Math.PI / 180;
+
+const millimetres = (metres: number) => `${(1000 * metres).toFixed(1)} mm`;
+const degrees = (radians: number) => `${(radians / kDegree).toFixed(1)}°`;
+
+export function taskText(task: TaskEntry): TaskText {
+  const done = task.state === TaskState.done;
+  return {
+    position: `${millimetres(task.positionError)} (at most ${millimetres(task.positionTolerance)})`,
+    angle: `${degrees(task.angleError)} (at most ${degrees(task.angleTolerance)})`,
+    positionGood: task.positionError <= task.positionTolerance,
+    angleGood: task.angleError <= task.angleTolerance,
+    clock: format.clock(task.seconds),
+    state: done ? 'Done' : task.state === TaskState.running ? 'Running' : 'Pick up the part to start the clock',
+    done,
+  };
+}
+
+export class TaskPanel {
+  private readonly title = element('h2', {});
+  private readonly position = element('output', { id: 'task-position' });
+  private readonly angle = element('output', { id: 'task-angle' });
+  private readonly clock = element('output', { id: 'task-clock' });
+  private readonly state = element('p', { className: 'note', id: 'task-state' });
+  private readonly again: HTMLButtonElement;
+
+  constructor(
+    private readonly root: HTMLElement,
+    restart: () => void,
+  ) {
+    this.again = button('Start over', 'Put the part of the task back and set its clock to zero', restart);
+    const row = (name: string, value: HTMLElement) => element('div', { className: 'task-row' }, element('span', {}, name), value);
+    root.append(
+      this.title,
+      row('Distance', this.position),
+      row('Angle', this.angle),
+      row('Time', this.clock),
+      this.state,
+      element('div', { className: 'row' }, this.again),
+    );
+    root.hidden = true;
+  }
+
+  allow(canRestart: boolean): void {
+    this.again.hidden = !canRestart;
+  }
+
+  show(task: TaskEntry | null, title: string): void {
+    this.root.hidden = !task || task.state === TaskState.none;
+    if (!task || this.root.hidden) return;
+    const text = taskText(task);
+    this.title.textContent = title;
+    set(this.position, text.position, text.positionGood);
+    set(this.angle, text.angle, text.angleGood);
+    set(this.clock, text.clock, text.done);
+    if (this.state.textContent !== text.state) this.state.textContent = text.state;
+    this.root.classList.toggle('done', text.done);
+  }
+}
+
+function set(output: HTMLElement, text: string, good: boolean): void {
+  if (output.textContent !== text) output.textContent = text;
+  output.classList.toggle('good', good);
+}

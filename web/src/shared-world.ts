@@ -1,0 +1,100 @@
+// What all pages share beside the picture: who takes part, gravity, the bodies and what they are made of, the task. It
+// listens to the server's messages and turns what the user asks for into commands. What holds is what the server says:
+// nothing changes here until it has answered.
+import type { BodyInfo, Command, Message, Person, Scene, TaskInfo } from './messages';
+
+export const kEarth = 9.81; // m/s²
+
+export class SharedWorld {
+  me = 0; // this page's number among those who take part
+  gravity = 0; // m/s², downwards; 0 = off
+  bodies: BodyInfo[] = [];
+  task: TaskInfo | null = null;
+  canChange = false; // the server knows gravity, masses and copies
+  canRestart = false; // the server knows tasks
+  readonly people = new Map<number, Person>();
+  private chosen = 0;
+
+  constructor(
+    private readonly send: (command: Command) => void,
+    private readonly changed: () => void,
+  ) {}
+
+  // The body that the user clicked last.
+  get selected(): BodyInfo | null {
+    return this.bodies.find((body) => body.id === this.chosen) ?? null;
+  }
+
+  nameOf(participant: number): string {
+    return this.people.get(participant)?.name ?? 'Someone else';
+  }
+
+  received(message: Message): void {
+    switch (message.type) {
+      case 'hello':
+        this.me = message.participant;
+        this.canChange = message.features.includes('world');
+        this.canRestart = message.features.includes('task');
+        break;
+      case 'people':
+        this.people.clear();
+        for (const person of message.people) this.people.set(person.participant, person);
+        break;
+      case 'world':
+        this.gravity = message.gravity;
+        break;
+      case 'body': {
+        const body = this.bodies.find((entry) => entry.id === message.body);
+        if (!body) return;
+        const { motion, mass, density } = message;
+        Object.assign(body, { motion, mass, density, graspable: motion === 'free' });
+        break;
+      }
+      default:
+        return;
+    }
+    this.changed();
+  }
+
+  // Another scene, or the same with other bodies; what was selected stays selected if it is still there.
+  open(scene: Scene): void {
+    this.bodies = scene.bodies;
+    this.gravity = scene.gravity;
+    this.task = scene.task;
+    this.changed();
+  }
+
+  select(body: number | null): void {
+    if (this.chosen === (body ?? 0)) return;
+    this.chosen = body ?? 0;
+    this.changed();
+  }
+
+  setGravity(gravity: number): void {
+    this.send({ type: 'world', gravity });
+  }
+
+  setMass(mass: number): void {
+    if (this.selected) this.send({ type: 'set_body', body: this.selected.id, mass });
+  }
+
+  setDensity(density: number): void {
+    if (this.selected) this.send({ type: 'set_body', body: this.selected.id, density });
+  }
+
+  setMotion(body: number, motion: 'free' | 'fixed'): void {
+    this.send({ type: 'set_body', body, motion });
+  }
+
+  copySelected(): void {
+    if (this.selected?.copy) this.send({ type: 'copy_body', body: this.selected.id });
+  }
+
+  remove(body: number): void {
+    this.send({ type: 'remove_body', body });
+  }
+
+  restartTask(): void {
+    this.send({ type: 'task_reset' });
+  }
+}

@@ -1,0 +1,43 @@
+// Buttons of the title bar, and the keys that do the same.
+import { byId } from './dom';
+import { isForPage } from './hands/keys';
+import type { Help } from './panels/help';
+
+export interface PageActions {
+  sound(): boolean; // on after it
+  theme(): void;
+  reset(): void;
+  record(): void;
+  pauseOrRecord(): void;
+  lookAtAll(): void;
+  toggleGallery(): void;
+  toggleSide(): void;
+  leaveReplay(): void;
+}
+
+export function connectButtons(help: Help, actions: PageActions): void {
+  const sound = byId('sound');
+  sound.addEventListener('click', () => sound.setAttribute('aria-pressed', String(actions.sound())));
+  byId('theme').addEventListener('click', () => actions.theme());
+  byId('help-open').addEventListener('click', () => help.toggle());
+  byId('reset').addEventListener('click', () => actions.reset());
+  byId('record').addEventListener('click', () => actions.record());
+  const keys: Record<string, () => void> = {
+    KeyF: () => actions.lookAtAll(),
+    KeyR: () => actions.reset(),
+    KeyG: () => actions.toggleGallery(),
+    KeyP: () => actions.toggleSide(),
+    Space: () => actions.pauseOrRecord(),
+    Escape: () => actions.leaveReplay(),
+  };
+  window.addEventListener('keydown', (event) => {
+    if (event.repeat) return;
+    // An open dialog takes everything but the key that opened it.
+    if (event.key === '?' && (help.isOpen || isForPage(event))) return help.toggle();
+    if (!isForPage(event)) return;
+    const action = keys[event.code];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  });
+}
