@@ -206,6 +206,7 @@ class Session {
   Clock::time_point opened_{};
   std::uint64_t earlier_cycles_ = 0, earlier_missed_ = 0;  // of loops before this one in the same scene
   std::vector<Pose> last_near_poses_;
+  std::size_t near_left_ = 0;  // parts of this round
   Clock::time_point last_near_{};
   std::array<std::uint64_t, CycleHistogram::k_buckets> seen_cycles_{};
   float median_us_ = 0, longest_us_ = 0;  // of the last view that saw a cycle end

@@ -60,6 +60,7 @@ void Session::install(std::shared_ptr<const ShownScene> scene, std::string_view 
   earlier_cycles_ = earlier_missed_ = 0;
   opened_ = Clock::now();
   last_near_ = {};
+  near_left_ = 0;
   // No loop runs here, so nothing disturbs the measurement and the measurement disturbs nobody.
   const auto model = felt_model(scene_->scene, feel_);
   nodes_per_us_ = measured_nodes_per_us(*model);
@@ -94,6 +95,7 @@ void Session::go_on_with(Scene scene) {
   scene.name.clear();
   if (world_) world_->change(scene, feel_);
   scene_ = show(std::move(scene), scene_.get());
+  near_left_ = 0;
   sight_ = std::make_unique<Sight>(scene_, felt_model(scene_->scene, feel_));
 }
 

@@ -8,6 +8,7 @@ namespace {
 
 constexpr double k_largest_share = 0.995;                           // of the largest force: as good as all of it
 constexpr double k_near_rate = 15;                                  // times a second, at most
+constexpr auto k_near_time = std::chrono::milliseconds(8);          // in one view
 constexpr auto k_near_repeat = std::chrono::seconds(2);             // for those who joined since
 constexpr auto k_spacemouse_rest = std::chrono::milliseconds(500);  // at rest for so long, the device lets go
 // How far a rate control may lead the hand away from the object: pushed against a wall, it would otherwise have to come
@@ -181,18 +182,24 @@ void Session::measure_cycles(SessionView& view) {
   view.cycle_longest_us = longest_us_;
 }
 
+// Round after round over all parts, as many at a time as leave the session free to answer.
 void Session::make_nearness(const WorldState& state) {
   const Clock::time_point now = Clock::now();
-  const double waited = std::chrono::duration<double>(now - last_near_).count();
-  std::vector<Pose> poses;
-  for (const BodyRecord& body : state.bodies()) poses.push_back(body.pose);
-  if (waited < 1 / k_near_rate || (poses == last_near_poses_ && now - last_near_ < k_near_repeat)) return;
-  last_near_ = now;
-  last_near_poses_ = std::move(poses);
+  if (near_left_ == 0) {
+    const double waited = std::chrono::duration<double>(now - last_near_).count();
+    std::vector<Pose> poses;
+    for (const BodyRecord& body : state.bodies()) poses.push_back(body.pose);
+    if (waited < 1 / k_near_rate || (poses == last_near_poses_ && now - last_near_ < k_near_repeat)) return;
+    last_near_ = now;
+    last_near_poses_ = std::move(poses);
+    near_left_ = scene_->parts.size();
+  }
   std::vector<std::uint8_t> values;
-  for (const ShownPart& part : scene_->parts)
+  while (near_left_ > 0 && Clock::now() - now < k_near_time) {
+    const ShownPart& part = scene_->parts[--near_left_];
     if (sight_->nearness(state, part, values))
       tell([&](SessionListener& listener) { listener.nearness(generation_, part.id, sight_->range(), values); });
+  }
 }
 
 // The cap is a rate control: pushed to the stop, the hand crosses the scene in two seconds. It takes the body that the

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t k_nodes = 50'000;            // of a traversal for the picture
 constexpr std::size_t k_clearance_lookups = 20'000;  // of a clearance
 constexpr std::size_t k_clearance_pairs = 24;        // looked at for one clearance
-constexpr std::size_t k_exact_vertices = 12'000;     // of a part, each about a microsecond
+constexpr std::size_t k_exact_vertices = 12'000;     // of all parts together, each about a microsecond
 constexpr double k_range_share = 0.1;                // of the scene's size
 
 struct Affine {
@@ -199,7 +199,7 @@ bool Sight::nearness(const WorldState& state, const ShownPart& part, std::vector
         beyond.emplace_back(static_cast<std::uint32_t>(i), distance);
     }
     // Beyond the band the field only bounds the distance, which shows as blocks; triangles tell, if they are few.
-    const bool exact = beyond.size() <= k_exact_vertices;
+    const bool exact = beyond.size() * std::max<std::size_t>(1, scene_->parts.size() / 2) <= k_exact_vertices;
     for (const auto& [vertex, bound] : beyond) {
       if (!exact) {
         put(vertex, bound);
