@@ -104,8 +104,9 @@ void Session::run(const std::stop_token& stop) {
 
 void Session::tick() {
   if (world_) {
-    const WorldFrame& frame = world_->loop().world_frame();
     world_->collect(recording_ ? &*recording_ : nullptr);
+    // A copy: what is done here looks at newer frames, which gives the loop this one back to write to.
+    const WorldFrame frame = world_->loop().world_frame();
     notice_lost_grasps(frame);
     follow_spacemouse(frame.world);
   }
@@ -122,7 +123,7 @@ void Session::tick() {
   const ViewDemand wanted = demand();
   if (!wanted.views) return;
   static const WorldFrame k_nothing;
-  const WorldFrame& frame = world_ ? world_->loop().world_frame() : k_nothing;
+  const WorldFrame frame = world_ ? world_->loop().world_frame() : k_nothing;
   const SessionView view = make_view(frame, wanted.traversed);
   tell([&](SessionListener& listener) { listener.view(view); });
   if (world_ && wanted.near) make_nearness(frame.world);
@@ -266,7 +267,7 @@ SessionSnapshot Session::snapshot_now() {
   now.feel = feel_;
   now.people = people();
   if (world_) {
-    const WorldFrame& frame = world_->loop().world_frame();
+    const WorldFrame frame = world_->loop().world_frame();
     now.hands = hand_views(frame);
     now.bodies = body_views(frame.world);
   }
