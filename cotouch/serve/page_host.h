@@ -76,6 +76,7 @@ class PageHost final : public RequestHandler, public FeedListener, public Sessio
   HttpResponse answer_mesh(const Target& target);
   HttpResponse answer_thumbnail(const std::string& path);
   HttpResponse answer_recording(const std::string& path);
+  std::shared_ptr<const ShownScene> scene_of(const Recording& recording);
   HttpResponse answer_upload(HttpRequest& request);
   HttpResponse answer_save(const Target& target);
 

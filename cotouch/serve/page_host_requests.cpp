@@ -101,6 +101,19 @@ HttpResponse PageHost::answer_thumbnail(const std::string& path) {
   return bytes_response(std::move(picture), "image/png");
 }
 
+// The open scene if it is the recording's, otherwise the library's; null if neither is what it was then.
+std::shared_ptr<const ShownScene> PageHost::scene_of(const Recording& recording) {
+  if (auto open = session_.scene_of(recording)) return open;
+  try {
+    NoProgress quiet;
+    auto stored = show(session_.library().load(parse_recorded_scene(recording.scene).name, quiet));
+    recorded_model(recording, stored->scene);  // throws if it differs
+    return stored;
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 HttpResponse PageHost::answer_recording(const std::string& path) {
   const std::string file = path.substr(std::string_view("/api/recording/").size());
   const std::string ending = ending_of(file);
@@ -120,11 +133,10 @@ HttpResponse PageHost::answer_recording(const std::string& path) {
   }
   if (ending == ".svg" && !settings_.draw_summary) return error_response(404, "This server draws no pictures.");
   const Recording recording = read_recording(stored);
-  const std::shared_ptr<const ShownScene> scene = session_.scene_of(recording);
+  const std::shared_ptr<const ShownScene> scene = scene_of(recording);
   if (ending == ".svg")
     return bytes_response(settings_.draw_summary(summarise(recording, scene)), "image/svg+xml", id + ".svg");
-  if (!scene)
-    return error_response(409, "Open the scene that this recording was made in, as it was then, and try again.");
+  if (!scene) return error_response(409, "The scene that this recording was made in is gone or not what it was then.");
   if (ending == ".frames") return bytes_response(encode_recording(recording, scene), "application/octet-stream");
   return bytes_response(to_csv(recording, recorded_model(recording, scene->scene)), "text/csv; charset=utf-8",
                         id + ".csv");
