@@ -201,4 +201,39 @@ void NestedContact::point_forces(const BodyState& shell, const BodyState& field,
   }
 }
 
+double NestedContact::gap(const BodyState& shell, const BodyState& field, double wanted, std::uint32_t most_nodes,
+                          ContactScratch& scratch) const noexcept {
+  Placement p;
+  if (!place(shell, field, p)) return wanted;
+  const ShellNode* const nodes = shell_.data().nodes.data();
+  ContactScratch::Queue &queue = scratch.queue, &next = scratch.next;
+  auto least = static_cast<float>(wanted);
+  next.size = 0;
+  const auto queue_nodes = [&next](std::uint32_t begin, std::uint32_t end) {
+    for (; begin < end; ++begin) next.node[next.size++] = begin;
+  };
+  queue_nodes(0, shell_.points_to_level(0));
+  for (std::uint32_t level = 0; next.size > 0 && least > 0; ++level) {
+    std::swap(queue, next);
+    next.size = 0;
+    for (std::uint32_t i = 0; i < queue.size; ++i) scratch.points[i] = nodes[queue.node[i]].point;
+    p.source.look_up(scratch.points.data(), queue.size, queue.distance.data());
+    // The nearest point itself is a bound from above: what lies farther than it need not be opened.
+    for (std::uint32_t i = 0; i < queue.size; ++i) least = std::min(least, p.source.free(queue.distance[i]));
+    const bool last = level + 1 == shell_.levels() || queue.size > most_nodes;
+    float bound = least;
+    for (std::uint32_t i = 0; i < queue.size; ++i) {
+      const std::uint32_t node = queue.node[i];
+      const float slack = p.source.free(queue.distance[i]) - p.source.radius(nodes[node]);
+      if (!(slack < least)) continue;
+      if (last)
+        bound = std::min(bound, slack);
+      else
+        queue_nodes(nodes[node].first_child, nodes[node + 1].first_child);
+    }
+    least = bound;
+  }
+  return std::max(0.0, static_cast<double>(least));
+}
+
 }  // namespace cotouch

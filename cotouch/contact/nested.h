@@ -51,6 +51,13 @@ class NestedContact final : public ContactEngine {
   void point_forces(const BodyState& shell, const BodyState& field, const ContactScratch& scratch,
                     const PairContact& contact, std::span<Vec3d> forces) const noexcept;
 
+  // A lower bound of the gap between the two: while they move against each other by less than that, nothing touches, on
+  // any level. No more than `wanted` is looked for, and no level of more than `most_nodes` nodes is opened further: few
+  // are enough to tell that bodies are far apart, some hundred for a bound that is tight where they nearly touch. Zero
+  // if something touches.
+  double gap(const BodyState& shell, const BodyState& field, double wanted, std::uint32_t most_nodes,
+             ContactScratch& scratch) const noexcept;
+
   const Shell& shell() const noexcept { return shell_; }
   const Field& field() const noexcept { return field_; }
   const ContactSettings& settings() const noexcept { return settings_; }

@@ -11,63 +11,39 @@ namespace {
 using Role = BodyWork::Role;
 
 constexpr double k_hand_smoothing = 0.02;  // seconds over which a hand's velocity is smoothed
-constexpr double k_balance_period = 1e-3;  // seconds between two moves towards balance of a body in the hand
-constexpr double k_balance_share = 0.5;    // of the way (the paper's quasi-static damping)
-constexpr double k_held_step = 1.0 / 3;    // cells, the largest move of a held body near something
-constexpr double k_free_step = 0.5;        // cells, of a free one
-constexpr std::uint32_t k_most_substeps = 128;
-constexpr double k_fastest = 100;  // m/s: nothing is faster, whatever pushed it
 
 struct Step {
   const WorldModel& model;
   WorldState& state;
   StepScratch::Work& w;
+  const StepDetail& detail;
   double tick;
 
   void take_inputs(std::span<const HandInput> inputs) noexcept;
   void take_pose(HandRecord& hand, const Pose& pose) noexcept;
-  void set_roles() noexcept;
-  void place_body(std::uint32_t i) noexcept;
-  void limit_speed(std::uint32_t i) noexcept;
-  std::uint32_t count_substeps() noexcept;
-  void follow_path(std::uint32_t i, double from, double to) noexcept;
-  void balance(std::uint32_t i, double h) noexcept;
-  void add_grasps() noexcept;
-  void move(std::uint32_t i, double h) noexcept;
+  void advance(const Island& island) noexcept;
+  double next_substep(const Island& island, double left) noexcept;
+  void set_speeds(const Island& island, double left) noexcept;
   void feel() noexcept;
   void judge_task() noexcept;
-};
+  void add_up_stats() noexcept;
 
-bool is_held_by(const HandRecord& hand, std::uint32_t body) {
-  return hand.present != 0 && hand.body == static_cast<double>(body);
-}
-
-Mat3 rotated(const Mat3& m, const Quat& q) {
-  const Mat3 r = rotation_matrix(q);
-  return r * m * r.transposed();
-}
-
-Vec3d solve3(const Mat3& m, const Vec3d& b) {
-  const Vec3d r0{m(0, 0), m(0, 1), m(0, 2)}, r1{m(1, 0), m(1, 1), m(1, 2)}, r2{m(2, 0), m(2, 1), m(2, 2)};
-  const Vec3d c0 = cross(r1, r2), c1 = cross(r2, r0), c2 = cross(r0, r1);
-  const double det = dot(r0, c0);
-  return det != 0 ? (c0 * b.x + c1 * b.y + c2 * b.z) / det : Vec3d{};
-}
-
-// The spin after `h` seconds without torque and the mean on the way, both in the body's axes: implicit midpoint,
-// I (w1 - w0) / h + m x I m = 0 with m = (w0 + w1) / 2, by Newton's method.
-struct FreeTurn {
-  Vec3d mean, end;
-};
-FreeTurn turn_freely(const Mat3& inertia, const Vec3d& spin, double h) {
-  Vec3d end = spin;
-  for (int i = 0; i < 4; ++i) {
-    const Vec3d mean = (spin + end) * 0.5, momentum = inertia * mean;
-    const Vec3d error = inertia * (end - spin) * (1 / h) + cross(mean, momentum);
-    const Mat3 slope = inertia * (1 / h) + (Mat3::cross_matrix(mean) * inertia - Mat3::cross_matrix(momentum)) * 0.5;
-    end -= solve3(slope, error);
+  std::span<const std::uint32_t> bodies(const Island& island) const {
+    return std::span(w.order).subspan(island.bodies_begin, island.bodies_end - island.bodies_begin);
   }
-  return {(spin + end) * 0.5, end};
+  std::span<const std::uint32_t> pairs(const Island& island) const {
+    return std::span(w.candidates).subspan(island.pairs_begin, island.pairs_end - island.pairs_begin);
+  }
+};
+
+// Adds up; the level is the coarsest that was rendered.
+void add_stats(ContactStats& sum, const ContactStats& one) {
+  if (one.visited + one.skipped == 0) return;  // not looked at
+  sum.level = sum.visited + sum.skipped == 0 ? one.level : std::min(sum.level, one.level);
+  sum.visited += one.visited;
+  sum.skipped += one.skipped;
+  sum.in_contact += one.in_contact;
+  sum.deepest = std::max(sum.deepest, one.deepest);
 }
 
 void Step::take_pose(HandRecord& hand, const Pose& pose) noexcept {
@@ -114,182 +90,78 @@ void Step::take_inputs(std::span<const HandInput> inputs) noexcept {
   }
 }
 
-void Step::place_body(std::uint32_t i) noexcept {
-  BodyWork& body = w.bodies[i];
-  const BodyRecord& record = state.bodies()[i];
-  body.pose = record.pose;
-  body.center = transform(record.pose, model.bodies()[i].mass.center);
-  if (body.role == Role::free) body.inertia = rotated(model.bodies()[i].mass.inertia, record.pose.rotation);
-}
-
-// So fast that it would pass through a wall even with the most substeps: not in this world.
-void Step::limit_speed(std::uint32_t i) noexcept {
-  BodyRecord& record = state.bodies()[i];
-  const double cell = model.finest_cell(i);
-  const double fastest =
-      std::isfinite(cell) ? std::min(k_fastest, k_most_substeps * k_free_step * cell / tick) : k_fastest;
-  const double speed = norm(record.velocity) + norm(record.spin) * model.reach(i);
-  if (!(speed > fastest)) return;
-  record.velocity *= fastest / speed;
-  record.spin *= fastest / speed;
-}
-
-void Step::set_roles() noexcept {
-  const std::span<const HandRecord> hands = state.hands();
-  for (std::uint32_t i = 0; i < w.bodies.size(); ++i) {
+// How fast each body's fastest point may get until the end of the tick, if nothing more touches it.
+void Step::set_speeds(const Island& island, double left) noexcept {
+  for (const std::uint32_t i : bodies(island)) w.bodies[i].supported = false;
+  for (const std::uint32_t i : pairs(island)) {
+    if (w.pairs[i].contact.stats.in_contact == 0) continue;
+    w.bodies[model.pairs()[i].shell_body].supported = true;
+    w.bodies[model.pairs()[i].field_body].supported = true;
+  }
+  for (const std::uint32_t i : bodies(island)) {
     BodyWork& body = w.bodies[i];
-    const BodyRecord& record = state.bodies()[i];
-    const BodyModel& b = model.bodies()[i];
-    body = {};
-    body.clearance = record.clearance;
-    if (record.motion == static_cast<double>(Motion::path)) body.role = Role::path;
-    if (record.motion == static_cast<double>(Motion::free)) {
-      const bool held = std::any_of(hands.begin(), hands.end(), [&](const HandRecord& h) { return is_held_by(h, i); });
-      body.role = held && b.holding == Holding::quasi_static ? Role::held : Role::free;
-    }
-    if (body.role == Role::free) limit_speed(i);
-    place_body(i);
-    body.velocity = {record.velocity, record.spin};
-    // How far it may get within the tick.
-    if (body.role == Role::free)
-      body.travel = (norm(record.velocity) + norm(record.spin) * model.reach(i)) * tick +
-                    norm(model.settings().gravity) * tick * tick;
-    if (body.role == Role::path) {
-      const double now = state.head().ticks * tick;
-      const Pose next = b.path->at(std::fmod(now + tick, std::max(b.path->duration(), tick)));
-      body.travel = norm(next.position - record.pose.position) +
-                    norm(rotation_vector(next.rotation * record.pose.rotation.conjugate())) * model.reach(i);
-    }
-    if (body.role == Role::held)
-      for (const HandRecord& hand : hands) {
-        if (!is_held_by(hand, i)) continue;
-        const Pose grip = record.pose * hand.grip;
-        const double turn = norm(rotation_vector(hand.pose.rotation * grip.rotation.conjugate()));
-        body.travel = std::max(body.travel, norm(hand.pose.position - grip.position) + turn * model.reach(i));
-      }
-  }
-}
-
-std::uint32_t Step::count_substeps() noexcept {
-  for (const std::uint32_t i : w.candidates) {
-    w.bodies[model.pairs()[i].shell_body].near = true;
-    w.bodies[model.pairs()[i].field_body].near = true;
-  }
-  double count = 1;
-  for (std::uint32_t i = 0; i < w.bodies.size(); ++i) {
-    const BodyWork& body = w.bodies[i];
-    if (body.role == Role::held) {
-      count = std::max(count, tick / k_balance_period);
-      if (body.near)
-        count = std::max(count, std::min(8 * tick / k_balance_period,
-                                         k_balance_share * body.travel / (k_held_step * model.finest_cell(i))));
-    } else if (body.near) {
-      // What lies on something does not fall; else a world at rest would be cut into substeps for nothing.
-      const bool rests = body.role == Role::free && body.stats.in_contact > 0;
-      const double falling = rests ? norm(model.settings().gravity) * tick * tick : 0;
-      count = std::max(count, (body.travel - falling) / (k_free_step * model.finest_cell(i)));
-    }
-  }
-  return static_cast<std::uint32_t>(std::clamp(std::ceil(count - 1e-9), 1.0, static_cast<double>(k_most_substeps)));
-}
-
-void Step::follow_path(std::uint32_t i, double from, double to) noexcept {
-  const HandPath& path = *model.bodies()[i].path;
-  const double duration = std::max(path.duration(), tick);
-  const Pose next = path.at(std::fmod(to, duration));
-  BodyWork& body = w.bodies[i];
-  BodyRecord& record = state.bodies()[i];
-  const Vec3d turn = rotation_vector(next.rotation * record.pose.rotation.conjugate());
-  const Vec3d center = transform(next, model.bodies()[i].mass.center);
-  // Where the path begins anew the body jumps; nothing is thrown by that.
-  const bool jumps = std::floor(from / duration) != std::floor(to / duration);
-  const double rate = jumps ? 0 : 1 / (to - from);
-  record.velocity = (center - body.center) * rate;
-  record.spin = turn * rate;
-  body.velocity = {record.velocity, record.spin};
-  body.next = next;
-}
-
-// Towards the pose where the contacts, as they are linearised here, and the grasps balance.
-void Step::balance(std::uint32_t i, double h) noexcept {
-  BodyWork& body = w.bodies[i];
-  Wrench net = body.force.wrench;
-  Mat6 matrix = body.force.stiffness;
-  for (const HandRecord& hand : state.hands()) {
-    if (!is_held_by(hand, i)) continue;
-    const Pose grip = body.pose * hand.grip;
-    const CouplingResult pull = couple(model.settings().coupling, hand.pose, grip);
-    const Vec3d arm = grip.position - body.pose.position;
-    net = net + Wrench{pull.wrench.force, pull.wrench.torque + cross(arm, pull.wrench.force)};
-    matrix = matrix + moved_stiffness(pull.solve_gradient * -1.0, arm);
-  }
-  Vec6 motion;
-  if (!solve(matrix, {net.force, net.torque}, motion)) motion = {};
-  const double length = (norm(motion.linear) + norm(motion.angular) * model.reach(i)) * k_balance_share;
-  const double most = body.near ? k_held_step * model.finest_cell(i) : k_fastest * h;
-  const double taken = k_balance_share * (length > most ? most / length : 1.0);
-  body.next = moved(body.pose, {motion.linear * taken, motion.angular * taken});
-  if (!is_finite(body.next)) body.next = body.pose;
-  BodyRecord& record = state.bodies()[i];
-  record.velocity = (transform(body.next, model.bodies()[i].mass.center) - body.center) / h;
-  record.spin = rotation_vector(body.next.rotation * body.pose.rotation.conjugate()) / h;
-  body.velocity = {record.velocity, record.spin};
-}
-
-// Hands that hold bodies with their mass.
-void Step::add_grasps() noexcept {
-  const CouplingSettings& coupling = model.settings().coupling;
-  for (const HandRecord& hand : state.hands()) {
-    if (hand.present == 0 || hand.body < 0) continue;
-    const auto i = static_cast<std::size_t>(hand.body);
-    const BodyWork& body = w.bodies[i];
     if (body.role != Role::free) continue;
-    const Pose grip = body.pose * hand.grip;
-    const CouplingResult pull = couple(coupling, hand.pose, grip);
-    Link& link = w.links[w.link_count++];
-    link = {};
-    link.a = static_cast<std::int32_t>(i);
-    link.at = grip.position;
-    link.may_pull = true;
-    // Secant stiffness, symmetric: the first is the spring's, the second leaves out how a large turn skews it.
-    const double linear = -pull.solve_gradient.force_linear(0, 0);
-    const double angle =
-        norm(pull.wrench.torque) > 0 ? norm(rotation_vector(hand.pose.rotation * grip.rotation.conjugate())) : 0;
-    const double angular = angle > 0 ? norm(pull.wrench.torque) / angle : coupling.angular_stiffness;
-    link.stiffness = {Mat3::identity() * linear, {}, {}, Mat3::identity() * angular};
-    const MassProperties& mass = model.bodies()[i].mass;
-    const double inertia = (mass.inertia(0, 0) + mass.inertia(1, 1) + mass.inertia(2, 2)) / 3;
-    const double c = 2 * coupling.damping * std::sqrt(linear * mass.mass);
-    const double ca = 2 * coupling.damping * std::sqrt(angular * inertia);
-    link.damping = {Mat3::identity() * c, {}, {}, Mat3::identity() * ca};
-    // The solve damps the motion against the world; the hand's own motion is taken out of it here.
-    link.wrench = {pull.wrench.force + hand.velocity.linear * c, pull.wrench.torque + hand.velocity.angular * ca};
+    const BodyRecord& record = state.bodies()[i];
+    // What lies on something does not fall; else a world at rest would be cut into substeps for nothing.
+    const double falling = body.supported ? 0 : body.pull * left;
+    body.speed = norm(record.velocity) + norm(record.spin) * model.reach(i) + falling;
   }
 }
 
-void Step::move(std::uint32_t i, double h) noexcept {
-  BodyWork& body = w.bodies[i];
-  BodyRecord& record = state.bodies()[i];
-  if (body.role == Role::still) return;
-  if (body.role != Role::free) {
-    record.pose = body.next;
-    return;
+// Seconds. As long as nothing that touches moves by more than half a cell, and nothing gets deeper than that into what
+// it meets.
+double Step::next_substep(const Island& island, double left) noexcept {
+  set_speeds(island, left);
+  double h = left;
+  for (const std::uint32_t i : bodies(island))
+    if (w.bodies[i].role == Role::held) h = std::min(h, balance_period(model, i, w));
+  for (const bool touching : {true, false})  // those first: they are known, and may spare the others a closer look
+    for (const std::uint32_t i : pairs(island)) {
+      const PairModel& pair = model.pairs()[i];
+      PairWork& work = w.pairs[i];
+      if ((work.contact.stats.in_contact > 0) != touching) continue;
+      const BodyWork &a = w.bodies[pair.shell_body], &b = w.bodies[pair.field_body];
+      const double speed = a.speed + b.speed, move = longest_move(model, pair);
+      const auto room = [&] { return move + (touching ? 0 : std::max(0.0, work.free_until - a.moved - b.moved)); };
+      if (speed * h <= room()) continue;
+      if (!touching) find_gap(model, i, speed * left, k_close_look, w);
+      h = std::min(h, room() / speed);
+    }
+  const double count = std::ceil(left / std::max(h, tick / k_most_substeps) - 1e-9);
+  return count > 1 ? left / count : left;
+}
+
+// An island through the tick.
+void Step::advance(const Island& island) noexcept {
+  double left = tick;
+  std::uint32_t count = 0;
+  for (; left > 0; ++count) {
+    if (count > 0)
+      for (const std::uint32_t i : bodies(island)) place_body(model, state, i, w);
+    evaluate_contacts(model, state, detail, island, w);
+    const double h = next_substep(island, left);
+    sum_contacts(model, island, w);
+    w.unknowns.clear();
+    for (const std::uint32_t i : bodies(island)) {
+      BodyWork& body = w.bodies[i];
+      if (body.role == Role::path) {
+        const double now = state.head().ticks * tick + (tick - left);
+        follow_path(model, state, i, now, now + h, w);
+      } else if (body.role == Role::held) {
+        balance(model, state, i, h, w);
+      } else {
+        body.velocity = {state.bodies()[i].velocity, state.bodies()[i].spin};
+        body.unknown = static_cast<std::int32_t>(w.unknowns.size());
+        w.unknowns.push_back(i);
+      }
+    }
+    add_grasps(model, state, w);
+    solve_velocities(model, h, w);
+    for (const std::uint32_t i : bodies(island)) move_body(model, state, i, h, w);
+    left = h < left ? left - h : 0;
   }
-  const MassProperties& mass = model.bodies()[i].mass;
-  const Quat& q = record.pose.rotation;
-  const FreeTurn turn = turn_freely(mass.inertia, rotate(q.conjugate(), body.velocity.angular), h);
-  const Quat next = normalized(q * quat_from_rotation_vector(turn.mean * h));
-  const Vec3d center = body.center + body.velocity.linear * h;
-  const Pose pose{center - rotate(next, mass.center), next};
-  const Vec3d spin = rotate(next, turn.end);
-  if (!is_finite(pose) || !is_finite(spin) || !is_finite(body.velocity.linear)) {  // whatever happened, it stops here
-    record.velocity = record.spin = {};
-    return;
-  }
-  record.pose = pose;
-  record.velocity = body.velocity.linear;
-  record.spin = spin;
-  limit_speed(i);
+  for (const std::uint32_t i : bodies(island)) w.bodies[i].unknown = -1;
+  w.substeps = std::max(w.substeps, count);
 }
 
 void Step::feel() noexcept {
@@ -319,6 +191,12 @@ void Step::judge_task() noexcept {
     if (is_held_by(hand, i)) hand.body = -1;
 }
 
+void Step::add_up_stats() noexcept {
+  for (const std::uint32_t i : w.candidates)
+    for (const std::uint32_t body : {model.pairs()[i].shell_body, model.pairs()[i].field_body})
+      add_stats(w.bodies[body].stats, w.pairs[i].contact.stats);
+}
+
 }  // namespace
 
 StepScratch::StepScratch(const WorldModel& model, bool coherence) : work_(std::make_unique<Work>()) {
@@ -329,6 +207,10 @@ StepScratch::StepScratch(const WorldModel& model, bool coherence) : work_(std::m
     for (const PairModel& pair : model.pairs()) w.caches.emplace_back(2 * model.engine(pair).shell().point_count());
   w.pairs.resize(pairs);
   w.candidates.reserve(pairs);
+  w.order.reserve(bodies);
+  w.islands.reserve(bodies);
+  w.island_push.resize(bodies);
+  w.island_mass.resize(bodies);
   w.bodies.resize(bodies);
   w.links.resize(pairs + model.settings().hands);
   w.unknowns.reserve(bodies);
@@ -346,7 +228,7 @@ void StepScratch::clear_caches() noexcept {
 }
 
 const PairContact& StepScratch::contact(std::size_t pair) const noexcept {
-  return work_->pairs[pair];
+  return work_->pairs[pair].contact;
 }
 
 const ContactStats& StepScratch::body_stats(std::size_t body) const noexcept {
@@ -355,16 +237,7 @@ const ContactStats& StepScratch::body_stats(std::size_t body) const noexcept {
 
 ContactStats StepScratch::stats() const noexcept {
   ContactStats sum;
-  bool first = true;
-  for (const std::uint32_t i : work_->candidates) {
-    const ContactStats& one = work_->pairs[i].stats;
-    sum.visited += one.visited;
-    sum.skipped += one.skipped;
-    sum.in_contact += one.in_contact;
-    sum.deepest = std::max(sum.deepest, one.deepest);
-    sum.level = first ? one.level : std::min(sum.level, one.level);
-    first = false;
-  }
+  for (const std::uint32_t i : work_->candidates) add_stats(sum, work_->pairs[i].contact.stats);
   return sum;
 }
 
@@ -374,39 +247,14 @@ std::uint32_t StepScratch::substeps() const noexcept {
 
 void step(const WorldModel& model, WorldState& state, std::span<const HandInput> inputs, StepScratch& scratch,
           const StepDetail& detail) noexcept {
-  Step s{model, state, scratch.work(), model.settings().tick};
+  Step s{model, state, scratch.work(), detail, model.settings().tick};
   StepScratch::Work& w = s.w;
   s.take_inputs(inputs);
-  s.set_roles();
-  find_candidates(model, state, w);
-  evaluate_contacts(model, state, detail, true, w);
-  w.substeps = s.count_substeps();
-  const double h = s.tick / w.substeps;
-  const auto bodies = static_cast<std::uint32_t>(w.bodies.size());
-  for (std::uint32_t k = 0; k < w.substeps; ++k) {
-    if (k > 0) {
-      for (std::uint32_t i = 0; i < bodies; ++i) s.place_body(i);
-      evaluate_contacts(model, state, detail, false, w);
-    }
-    w.unknowns.clear();
-    for (std::uint32_t i = 0; i < bodies; ++i) {
-      BodyWork& body = w.bodies[i];
-      body.unknown = -1;
-      if (body.role == Role::path) {
-        const double now = state.head().ticks * s.tick + k * h;
-        s.follow_path(i, now, now + h);
-      } else if (body.role == Role::held) {
-        s.balance(i, h);
-      } else if (body.role == Role::free) {
-        body.velocity = {state.bodies()[i].velocity, state.bodies()[i].spin};
-        body.unknown = static_cast<std::int32_t>(w.unknowns.size());
-        w.unknowns.push_back(i);
-      }
-    }
-    s.add_grasps();
-    solve_velocities(model, h, w);
-    for (std::uint32_t i = 0; i < bodies; ++i) s.move(i, h);
-  }
+  for (std::uint32_t i = 0; i < w.bodies.size(); ++i) begin_body(model, state, i, w);
+  find_islands(model, w);
+  w.substeps = 0;
+  for (const Island& island : w.islands) s.advance(island);
+  s.add_up_stats();
   s.judge_task();
   s.feel();
   state.head().ticks += 1;

@@ -1,4 +1,4 @@
-// Which pairs are near, and what touches in a substep.
+// What touches in a substep.
 #include <cotouch/world/step_work.h>
 
 #include <algorithm>
@@ -9,21 +9,8 @@ namespace {
 
 constexpr double k_slip = 2e-4;  // m/s below which friction is viscous
 
-Pose piece_pose(const WorldModel& model, const StepScratch::Work& work, std::uint32_t body, std::uint32_t piece) {
-  return work.bodies[body].pose * model.bodies()[body].pieces[piece].place;
-}
-
 bool is_dynamic(const BodyWork& body) {
   return body.role == BodyWork::Role::free;
-}
-
-// Is the shell's bounding ball within `margin` of the field's box?
-bool is_near(const NestedContact& engine, const Pose& shell, const Pose& field, double margin) {
-  const Vec3d center = transform(inverse(field), transform(shell, engine.center()));
-  const Box3f box = engine.field().box();
-  const Vec3d low(box.low), high(box.high);
-  const Vec3d gap = max(max(low - center, center - high), Vec3d{});
-  return norm(gap) <= engine.radius() + margin;
 }
 
 // Where a contact presses: the point on the axis of its wrench that is nearest to the point the wrench is about.
@@ -62,62 +49,69 @@ std::int32_t owner_of(const StepScratch::Work& work, const PairModel& pair) {
   return is_dynamic(shell) ? a : b;
 }
 
-void add_stats(ContactStats& sum, const ContactStats& one, bool first) {
-  sum.visited += one.visited;
-  sum.skipped += one.skipped;
-  sum.in_contact += one.in_contact;
-  sum.deepest = std::max(sum.deepest, one.deepest);
-  sum.level = first ? one.level : std::min(sum.level, one.level);
-}
-
 }  // namespace
 
-void find_candidates(const WorldModel& model, const WorldState&, StepScratch::Work& work) noexcept {
-  work.candidates.clear();
-  for (std::uint32_t i = 0; i < model.pairs().size(); ++i) {
-    work.pairs[i] = {};
+Pose piece_pose(const WorldModel& model, const StepScratch::Work& work, std::uint32_t body,
+                std::uint32_t piece) noexcept {
+  return work.bodies[body].pose * model.bodies()[body].pieces[piece].place;
+}
+
+void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail& detail, std::uint32_t i,
+                   StepScratch::Work& work) noexcept {
+  const PairModel& pair = model.pairs()[i];
+  PairWork& w = work.pairs[i];
+  PairRecord& record = state.pairs()[i];
+  const auto last = static_cast<std::uint32_t>(record.level);
+  Detail wanted = Detail::at(last);
+  if (!w.level_chosen) {
+    if (detail.rule == Detail::Rule::exactly)
+      wanted = i < detail.levels.size() ? Detail::at(detail.levels[i]) : Detail::everything();
+    else if (detail.rule == Detail::Rule::by_work)
+      wanted = Detail::by_work(detail.budget, last);
+    else
+      wanted = Detail::by_state(model.settings().budget, last);
+    w.level_chosen = true;
+  }
+  model.engine(pair).evaluate(
+      {piece_pose(model, work, pair.shell_body, pair.shell_piece), work.bodies[pair.shell_body].clearance},
+      {piece_pose(model, work, pair.field_body, pair.field_piece), work.bodies[pair.field_body].clearance}, wanted,
+      work.contact, work.caches.empty() ? nullptr : &work.caches[i], w.contact);
+  record.level = static_cast<double>(w.contact.stats.level);
+}
+
+void find_gap(const WorldModel& model, std::uint32_t i, double wanted, std::uint32_t most_nodes,
+              StepScratch::Work& work) noexcept {
+  const PairModel& pair = model.pairs()[i];
+  const BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
+  const double gap = model.engine(pair).gap({piece_pose(model, work, pair.shell_body, pair.shell_piece), a.clearance},
+                                            {piece_pose(model, work, pair.field_body, pair.field_piece), b.clearance},
+                                            wanted, most_nodes, work.contact);
+  work.pairs[i].free_until = a.moved + b.moved + gap;
+}
+
+void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDetail& detail, const Island& island,
+                       StepScratch::Work& work) noexcept {
+  for (std::uint32_t k = island.pairs_begin; k < island.pairs_end; ++k) {
+    const std::uint32_t i = work.candidates[k];
     const PairModel& pair = model.pairs()[i];
-    const BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
-    if (a.role == BodyWork::Role::still && b.role == BodyWork::Role::still) continue;
-    const double margin = a.travel + b.travel + a.clearance + b.clearance;
-    const NestedContact& engine = model.engine(pair);
-    if (is_near(engine, piece_pose(model, work, pair.shell_body, pair.shell_piece),
-                piece_pose(model, work, pair.field_body, pair.field_piece), margin))
-      work.candidates.push_back(i);
+    PairWork& w = work.pairs[i];
+    if (work.bodies[pair.shell_body].moved + work.bodies[pair.field_body].moved < w.free_until)
+      w.contact = {};
+    else
+      evaluate_pair(model, state, detail, i, work);
   }
 }
 
-void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDetail& detail, bool first,
-                       StepScratch::Work& work) noexcept {
-  for (BodyWork& body : work.bodies) {
-    body.shared = {};
-    body.stats = {};
-    body.touched = false;
-  }
+void sum_contacts(const WorldModel& model, const Island& island, StepScratch::Work& work) noexcept {
+  const std::span<const std::uint32_t> bodies =
+      std::span(work.order).subspan(island.bodies_begin, island.bodies_end - island.bodies_begin);
+  const std::span<const std::uint32_t> pairs =
+      std::span(work.candidates).subspan(island.pairs_begin, island.pairs_end - island.pairs_begin);
   const WorldSettings& settings = model.settings();
-  for (const std::uint32_t i : work.candidates) {
+  for (const std::uint32_t i : bodies) work.bodies[i].shared = {};
+  for (const std::uint32_t i : pairs) {
     const PairModel& pair = model.pairs()[i];
-    BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
-    PairRecord& record = state.pairs()[i];
-    const auto last = static_cast<std::uint32_t>(record.level);
-    Detail wanted = Detail::at(last);  // the level is chosen once a tick
-    if (first) {
-      if (detail.rule == Detail::Rule::exactly)
-        wanted = i < detail.levels.size() ? Detail::at(detail.levels[i]) : Detail::everything();
-      else if (detail.rule == Detail::Rule::by_work)
-        wanted = Detail::by_work(detail.budget, last);
-      else
-        wanted = Detail::by_state(settings.budget, last);
-    }
-    PairContact& contact = work.pairs[i];
-    model.engine(pair).evaluate({piece_pose(model, work, pair.shell_body, pair.shell_piece), a.clearance},
-                                {piece_pose(model, work, pair.field_body, pair.field_piece), b.clearance}, wanted,
-                                work.contact, work.caches.empty() ? nullptr : &work.caches[i], contact);
-    record.level = static_cast<double>(contact.stats.level);
-    for (BodyWork* body : {&a, &b}) {
-      add_stats(body->stats, contact.stats, !body->touched);
-      body->touched = true;
-    }
+    const PairContact& contact = work.pairs[i].contact;
     const std::int32_t owner = owner_of(work, pair);
     if (contact.stats.in_contact == 0 || owner < 0) continue;
     BodyWork& body = work.bodies[static_cast<std::size_t>(owner)];
@@ -125,11 +119,12 @@ void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDet
     const ContactSums about = shifted(contact.sums, shell_at - body.pose.position);
     body.shared = body.shared + (owner == static_cast<std::int32_t>(pair.shell_body) ? about : negated(about));
   }
-  for (BodyWork& body : work.bodies) body.force = contact_force(body.shared, settings.contact.stiffness);
+  for (const std::uint32_t i : bodies)
+    work.bodies[i].force = contact_force(work.bodies[i].shared, settings.contact.stiffness);
   // Of two held bodies the shell's owns the contact; the other feels its share of that potential.
-  for (const std::uint32_t i : work.candidates) {
+  for (const std::uint32_t i : pairs) {
     const PairModel& pair = model.pairs()[i];
-    const PairContact& contact = work.pairs[i];
+    const PairContact& contact = work.pairs[i].contact;
     const BodyWork& owner = work.bodies[pair.shell_body];
     BodyWork& other = work.bodies[pair.field_body];
     if (contact.stats.in_contact == 0 || owner.role != BodyWork::Role::held || other.role != BodyWork::Role::held)
@@ -142,9 +137,9 @@ void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDet
   }
 
   work.link_count = 0;
-  for (const std::uint32_t i : work.candidates) {
+  for (const std::uint32_t i : pairs) {
     const PairModel& pair = model.pairs()[i];
-    const PairContact& contact = work.pairs[i];
+    const PairContact& contact = work.pairs[i].contact;
     const BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
     if (contact.stats.in_contact == 0 || (!is_dynamic(a) && !is_dynamic(b))) continue;
     const std::int32_t owner = owner_of(work, pair);

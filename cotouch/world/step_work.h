@@ -20,10 +20,29 @@ struct BodyWork {
   ContactForce force;  // what they mean
   ContactStats stats;
   double clearance = 0;
-  double travel = 0;     // metres that any of its points may move within the tick
-  bool near = false;     // something may be within reach in this tick
-  bool touched = false;  // its statistics hold a pair already
-  Pose next;             // after this substep; not of free bodies
+  double push = 0;           // metres that it may push another within the tick
+  double travel = 0;         // metres that any of its points may move within the tick
+  double moved = 0;          // metres that any of them has moved at most, so far
+  double speed = 0;          // m/s of the fastest of them in the next substep
+  double pull = 0;           // m/s^2 by which gravity and hands may make a free body faster
+  bool supported = false;    // something touches it
+  bool near = false;         // something may be within reach in this tick
+  std::uint32_t island = 0;  // during the search for islands: the first body it is known to meet
+  Pose next;                 // after this substep; not of free bodies
+};
+
+// A pair that may meet within the tick.
+struct PairWork {
+  PairContact contact;
+  double free_until = 0;      // nothing touches while the two have `moved` less than this, together
+  bool near = false;          // is among the candidates
+  bool level_chosen = false;  // in this tick
+};
+
+// Bodies that may meet each other within the tick, and none of the others that move: they are stepped for themselves,
+// in substeps of their own. Ranges of Work::order and Work::candidates.
+struct Island {
+  std::uint32_t bodies_begin, bodies_end, pairs_begin, pairs_end;
 };
 
 // Something that pushes two bodies apart or together, at one point: a contact, its friction, or (with one body) a
@@ -45,12 +64,15 @@ struct SymmetricBlock {  // L D L' of a 6 x 6 matrix
 struct StepScratch::Work {
   ContactScratch contact;
   std::vector<CoherenceCache> caches;  // one a pair, or none
-  std::vector<PairContact> pairs;
-  std::vector<std::uint32_t> candidates;  // pairs that may come near within this tick
+  std::vector<PairWork> pairs;
+  std::vector<std::uint32_t> candidates;  // pairs that may meet within this tick, island by island
+  std::vector<std::uint32_t> order;       // bodies that may move, island by island
+  std::vector<Island> islands;
+  std::vector<double> island_push, island_mass;  // at the island's first body, during the search for islands
   std::vector<BodyWork> bodies;
   std::vector<Link> links;
   std::uint32_t link_count = 0;
-  std::uint32_t substeps = 0;
+  std::uint32_t substeps = 0;  // of the island that took most
   // Conjugate gradients: one entry a free body.
   std::vector<std::uint32_t> unknowns;  // bodies
   std::vector<Vec6> change, residual, direction, product, preconditioned;
@@ -66,10 +88,45 @@ inline Vec6 wrench_about(const Vec6& w, const Vec3d& at, const Vec3d& center) {
   return {w.linear, w.angular + cross(at - center, w.linear)};
 }
 
+Pose piece_pose(const WorldModel& model, const StepScratch::Work& work, std::uint32_t body,
+                std::uint32_t piece) noexcept;
+
+// Metres that the contact of a pair may change by between two looks at it.
+constexpr double k_free_step = 0.5;  // cells
+inline double longest_move(const WorldModel& model, const PairModel& pair) {
+  return k_free_step * static_cast<double>(model.engine(pair).field().spacing());
+}
+
+// step_islands.cpp
+void find_islands(const WorldModel& model, StepScratch::Work& work) noexcept;
 // step_contact.cpp
-void find_candidates(const WorldModel& model, const WorldState& state, StepScratch::Work& work) noexcept;
-void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDetail& detail, bool first,
+void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail& detail, std::uint32_t pair,
+                   StepScratch::Work& work) noexcept;
+// How closely to look: enough to tell what is far, or to come within a fraction of a cell.
+constexpr std::uint32_t k_glance = 48, k_close_look = 512;  // nodes of a level
+void find_gap(const WorldModel& model, std::uint32_t pair, double wanted, std::uint32_t most_nodes,
+              StepScratch::Work& work) noexcept;
+void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDetail& detail, const Island& island,
                        StepScratch::Work& work) noexcept;
+void sum_contacts(const WorldModel& model, const Island& island, StepScratch::Work& work) noexcept;
+// step_bodies.cpp: how the bodies move.
+constexpr std::uint32_t k_most_substeps = 128;
+
+bool is_held_by(const HandRecord& hand, std::uint32_t body) noexcept;
+// Role, place, and how far it may get within the tick.
+void begin_body(const WorldModel& model, WorldState& state, std::uint32_t body, StepScratch::Work& work) noexcept;
+void place_body(const WorldModel& model, const WorldState& state, std::uint32_t body, StepScratch::Work& work) noexcept;
+void follow_path(const WorldModel& model, WorldState& state, std::uint32_t body, double from, double to,
+                 StepScratch::Work& work) noexcept;
+// Seconds between two moves towards balance of a body in the hand.
+double balance_period(const WorldModel& model, std::uint32_t body, const StepScratch::Work& work) noexcept;
+// Towards the pose where the contacts, as they are linearised here, and the grasps balance.
+void balance(const WorldModel& model, WorldState& state, std::uint32_t body, double h,
+             StepScratch::Work& work) noexcept;
+// Links to the hands that hold an island's bodies with their mass.
+void add_grasps(const WorldModel& model, const WorldState& state, StepScratch::Work& work) noexcept;
+void move_body(const WorldModel& model, WorldState& state, std::uint32_t body, double h,
+               StepScratch::Work& work) noexcept;
 // step_solve.cpp
 void solve_velocities(const WorldModel& model, double h, StepScratch::Work& work) noexcept;
 

@@ -1,0 +1,234 @@
+// How the bodies of a world move: along a path, in a hand, or freely.
+#include <cotouch/world/step_work.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace cotouch {
+namespace {
+
+using Role = BodyWork::Role;
+
+// Of bodies held quasi-statically.
+constexpr double k_balance_period = 1e-3;  // seconds between two moves towards balance, at most
+constexpr double k_most_balances = 8;      // moves in that time, at most
+constexpr double k_balance_share = 0.5;    // of the way (the paper's quasi-static damping)
+constexpr double k_held_step = 1.0 / 3;    // cells, the largest move near something
+
+constexpr double k_fastest = 100;  // m/s: nothing is faster, whatever pushed it
+
+Mat3 rotated(const Mat3& m, const Quat& q) {
+  const Mat3 r = rotation_matrix(q);
+  return r * m * r.transposed();
+}
+
+Vec3d solve3(const Mat3& m, const Vec3d& b) {
+  const Vec3d r0{m(0, 0), m(0, 1), m(0, 2)}, r1{m(1, 0), m(1, 1), m(1, 2)}, r2{m(2, 0), m(2, 1), m(2, 2)};
+  const Vec3d c0 = cross(r1, r2), c1 = cross(r2, r0), c2 = cross(r0, r1);
+  const double det = dot(r0, c0);
+  return det != 0 ? (c0 * b.x + c1 * b.y + c2 * b.z) / det : Vec3d{};
+}
+
+// The spin after `h` seconds without torque and the mean on the way, both in the body's axes: implicit midpoint,
+// I (w1 - w0) / h + m x I m = 0 with m = (w0 + w1) / 2, by Newton's method.
+struct FreeTurn {
+  Vec3d mean, end;
+};
+FreeTurn turn_freely(const Mat3& inertia, const Vec3d& spin, double h) {
+  Vec3d end = spin;
+  for (int i = 0; i < 4; ++i) {
+    const Vec3d mean = (spin + end) * 0.5, momentum = inertia * mean;
+    const Vec3d error = inertia * (end - spin) * (1 / h) + cross(mean, momentum);
+    const Mat3 slope = inertia * (1 / h) + (Mat3::cross_matrix(mean) * inertia - Mat3::cross_matrix(momentum)) * 0.5;
+    end -= solve3(slope, error);
+  }
+  return {(spin + end) * 0.5, end};
+}
+
+// So fast that it would pass through a wall even with the most substeps: not in this world.
+void limit_speed(const WorldModel& model, WorldState& state, std::uint32_t i) {
+  const double tick = model.settings().tick;
+  BodyRecord& record = state.bodies()[i];
+  const double cell = model.finest_cell(i);
+  const double fastest =
+      std::isfinite(cell) ? std::min(k_fastest, k_most_substeps * k_free_step * cell / tick) : k_fastest;
+  const double speed = norm(record.velocity) + norm(record.spin) * model.reach(i);
+  if (!(speed > fastest)) return;
+  record.velocity *= fastest / speed;
+  record.spin *= fastest / speed;
+}
+
+// How far a body in the hand is from where the hand would have it.
+double way_to_hands(const WorldModel& model, const WorldState& state, std::uint32_t i) {
+  double way = 0;
+  const Pose& pose = state.bodies()[i].pose;
+  for (const HandRecord& hand : state.hands()) {
+    if (!is_held_by(hand, i)) continue;
+    const Pose grip = pose * hand.grip;
+    const double turn = norm(rotation_vector(hand.pose.rotation * grip.rotation.conjugate()));
+    way = std::max(way, norm(hand.pose.position - grip.position) + turn * model.reach(i));
+  }
+  return way;
+}
+
+// Metres that no point of the body moves more than between two poses.
+double distance_moved(const Pose& from, const Pose& to, double reach) {
+  return norm(to.position - from.position) + norm(rotation_vector(to.rotation * from.rotation.conjugate())) * reach;
+}
+
+}  // namespace
+
+bool is_held_by(const HandRecord& hand, std::uint32_t body) noexcept {
+  return hand.present != 0 && hand.body == static_cast<double>(body);
+}
+
+void place_body(const WorldModel& model, const WorldState& state, std::uint32_t i, StepScratch::Work& w) noexcept {
+  BodyWork& body = w.bodies[i];
+  const BodyRecord& record = state.bodies()[i];
+  body.pose = record.pose;
+  body.center = transform(record.pose, model.bodies()[i].mass.center);
+  if (body.role == Role::free) body.inertia = rotated(model.bodies()[i].mass.inertia, record.pose.rotation);
+}
+
+void begin_body(const WorldModel& model, WorldState& state, std::uint32_t i, StepScratch::Work& w) noexcept {
+  BodyWork& body = w.bodies[i];
+  const BodyRecord& record = state.bodies()[i];
+  const BodyModel& b = model.bodies()[i];
+  const double tick = model.settings().tick, reach = model.reach(i);
+  body = {};
+  body.clearance = record.clearance;
+  if (record.motion == static_cast<double>(Motion::path)) body.role = Role::path;
+  if (record.motion == static_cast<double>(Motion::free)) {
+    const std::span<const HandRecord> hands = std::as_const(state).hands();
+    const bool held = std::any_of(hands.begin(), hands.end(), [&](const HandRecord& h) { return is_held_by(h, i); });
+    body.role = held && b.holding == Holding::quasi_static ? Role::held : Role::free;
+  }
+  if (body.role == Role::free) limit_speed(model, state, i);
+  place_body(model, state, i, w);
+  body.velocity = {record.velocity, record.spin};
+  if (body.role == Role::free) {
+    // Hands pull no farther than to themselves, and no harder than they may.
+    const double way = way_to_hands(model, state, i), strongest = model.settings().coupling.max_force / b.mass.mass;
+    body.pull = norm(model.settings().gravity) + std::min(strongest, way / (tick * tick));
+    body.travel = (norm(record.velocity) + norm(record.spin) * reach) * tick + body.pull * tick * tick;
+  }
+  if (body.role == Role::path) {
+    const double next = (state.head().ticks + 1) * tick;
+    body.travel = distance_moved(record.pose, b.path->at(std::fmod(next, std::max(b.path->duration(), tick))), reach);
+    body.speed = body.travel / tick;
+  }
+  if (body.role == Role::held) body.travel = way_to_hands(model, state, i);
+  body.push = body.travel;
+  if (body.role == Role::held)  // near something it goes in small moves, and few of them
+    body.push = std::min(body.travel, k_most_balances * tick / k_balance_period * k_held_step * model.finest_cell(i));
+}
+
+double balance_period(const WorldModel& model, std::uint32_t i, const StepScratch::Work& w) noexcept {
+  const BodyWork& body = w.bodies[i];
+  const double tick = model.settings().tick, periods = tick / k_balance_period;
+  const double moves = body.near ? k_balance_share * body.travel / (k_held_step * model.finest_cell(i)) : 0;
+  return tick / std::clamp(moves, periods, k_most_balances * periods);
+}
+
+void follow_path(const WorldModel& model, WorldState& state, std::uint32_t i, double from, double to,
+                 StepScratch::Work& w) noexcept {
+  const double tick = model.settings().tick;
+  const HandPath& path = *model.bodies()[i].path;
+  const double duration = std::max(path.duration(), tick);
+  const Pose next = path.at(std::fmod(to, duration));
+  BodyWork& body = w.bodies[i];
+  BodyRecord& record = state.bodies()[i];
+  const Vec3d turn = rotation_vector(next.rotation * record.pose.rotation.conjugate());
+  const Vec3d center = transform(next, model.bodies()[i].mass.center);
+  // Where the path begins anew the body jumps; nothing is thrown by that.
+  const bool jumps = std::floor(from / duration) != std::floor(to / duration);
+  const double rate = jumps ? 0 : 1 / (to - from);
+  record.velocity = (center - body.center) * rate;
+  record.spin = turn * rate;
+  body.velocity = {record.velocity, record.spin};
+  body.next = next;
+}
+
+void balance(const WorldModel& model, WorldState& state, std::uint32_t i, double h, StepScratch::Work& w) noexcept {
+  BodyWork& body = w.bodies[i];
+  Wrench net = body.force.wrench;
+  Mat6 matrix = body.force.stiffness;
+  for (const HandRecord& hand : state.hands()) {
+    if (!is_held_by(hand, i)) continue;
+    const Pose grip = body.pose * hand.grip;
+    const CouplingResult pull = couple(model.settings().coupling, hand.pose, grip);
+    const Vec3d arm = grip.position - body.pose.position;
+    net = net + Wrench{pull.wrench.force, pull.wrench.torque + cross(arm, pull.wrench.force)};
+    matrix = matrix + moved_stiffness(pull.solve_gradient * -1.0, arm);
+  }
+  Vec6 motion;
+  if (!solve(matrix, {net.force, net.torque}, motion)) motion = {};
+  const double length = (norm(motion.linear) + norm(motion.angular) * model.reach(i)) * k_balance_share;
+  const double most = body.near ? k_held_step * model.finest_cell(i) : k_fastest * h;
+  const double taken = k_balance_share * (length > most ? most / length : 1.0);
+  body.next = moved(body.pose, {motion.linear * taken, motion.angular * taken});
+  if (!is_finite(body.next)) body.next = body.pose;
+  BodyRecord& record = state.bodies()[i];
+  record.velocity = (transform(body.next, model.bodies()[i].mass.center) - body.center) / h;
+  record.spin = rotation_vector(body.next.rotation * body.pose.rotation.conjugate()) / h;
+  body.velocity = {record.velocity, record.spin};
+}
+
+void add_grasps(const WorldModel& model, const WorldState& state, StepScratch::Work& w) noexcept {
+  const CouplingSettings& coupling = model.settings().coupling;
+  for (const HandRecord& hand : state.hands()) {
+    if (hand.present == 0 || hand.body < 0) continue;
+    const auto i = static_cast<std::size_t>(hand.body);
+    const BodyWork& body = w.bodies[i];
+    if (body.unknown < 0) continue;
+    const Pose grip = body.pose * hand.grip;
+    const CouplingResult pull = couple(coupling, hand.pose, grip);
+    Link& link = w.links[w.link_count++];
+    link = {};
+    link.a = static_cast<std::int32_t>(i);
+    link.at = grip.position;
+    link.may_pull = true;
+    // Secant stiffness, symmetric: the first is the spring's, the second leaves out how a large turn skews it.
+    const double linear = -pull.solve_gradient.force_linear(0, 0);
+    const double angle =
+        norm(pull.wrench.torque) > 0 ? norm(rotation_vector(hand.pose.rotation * grip.rotation.conjugate())) : 0;
+    const double angular = angle > 0 ? norm(pull.wrench.torque) / angle : coupling.angular_stiffness;
+    link.stiffness = {Mat3::identity() * linear, {}, {}, Mat3::identity() * angular};
+    const MassProperties& mass = model.bodies()[i].mass;
+    const double inertia = (mass.inertia(0, 0) + mass.inertia(1, 1) + mass.inertia(2, 2)) / 3;
+    const double c = 2 * coupling.damping * std::sqrt(linear * mass.mass);
+    const double ca = 2 * coupling.damping * std::sqrt(angular * inertia);
+    link.damping = {Mat3::identity() * c, {}, {}, Mat3::identity() * ca};
+    // The solve damps the motion against the world; the hand's own motion is taken out of it here.
+    link.wrench = {pull.wrench.force + hand.velocity.linear * c, pull.wrench.torque + hand.velocity.angular * ca};
+  }
+}
+
+void move_body(const WorldModel& model, WorldState& state, std::uint32_t i, double h, StepScratch::Work& w) noexcept {
+  BodyWork& body = w.bodies[i];
+  BodyRecord& record = state.bodies()[i];
+  if (body.role != Role::free) {
+    body.moved += distance_moved(record.pose, body.next, model.reach(i));
+    record.pose = body.next;
+    return;
+  }
+  const MassProperties& mass = model.bodies()[i].mass;
+  const Quat& q = record.pose.rotation;
+  const FreeTurn turn = turn_freely(mass.inertia, rotate(q.conjugate(), body.velocity.angular), h);
+  const Quat next = normalized(q * quat_from_rotation_vector(turn.mean * h));
+  const Vec3d center = body.center + body.velocity.linear * h;
+  const Pose pose{center - rotate(next, mass.center), next};
+  const Vec3d spin = rotate(next, turn.end);
+  if (!is_finite(pose) || !is_finite(spin) || !is_finite(body.velocity.linear)) {  // whatever happened, it stops here
+    record.velocity = record.spin = {};
+    return;
+  }
+  body.moved += distance_moved(record.pose, pose, model.reach(i));
+  record.pose = pose;
+  record.velocity = body.velocity.linear;
+  record.spin = spin;
+  limit_speed(model, state, i);
+}
+
+}  // namespace cotouch
