@@ -76,7 +76,7 @@ Scene many_blocks_world(int blocks, Progress& progress) {
   Scene scene;
   scene.gravity = k_gravity;
   add_body(scene, plate_part(), Motion::fixed, {});
-  const ScenePart block = part_of("small block", make_block({0.02, 0.02, 0.02}, 0.0015), 32, 1024);
+  const ScenePart block = part_of("small block", make_block({0.02, 0.02, 0.02}, 0.0015), 24, 512);
   Random random(5);
   for (int i = 0; i < blocks; ++i) {
     const int layer = i / (k_row * k_row), in_layer = i % (k_row * k_row);

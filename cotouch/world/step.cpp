@@ -12,6 +12,10 @@ using Role = BodyWork::Role;
 
 constexpr double k_hand_smoothing = 0.02;  // seconds over which a hand's velocity is smoothed
 
+// Metres that a body may get into another before that is seen: it is thrown out again as fast as it would take to get
+// there, which at 10 ms must be next to nothing.
+constexpr double k_deepest_entry = 2e-4;
+
 struct Step {
   const WorldModel& model;
   WorldState& state;
@@ -94,7 +98,7 @@ void Step::take_inputs(std::span<const HandInput> inputs) noexcept {
 void Step::set_speeds(const Island& island, double left) noexcept {
   for (const std::uint32_t i : bodies(island)) w.bodies[i].supported = false;
   for (const std::uint32_t i : pairs(island)) {
-    if (w.pairs[i].contact.stats.in_contact == 0) continue;
+    if (!w.pairs[i].touching) continue;
     w.bodies[model.pairs()[i].shell_body].supported = true;
     w.bodies[model.pairs()[i].field_body].supported = true;
   }
@@ -108,8 +112,8 @@ void Step::set_speeds(const Island& island, double left) noexcept {
   }
 }
 
-// Seconds. As long as nothing that touches moves by more than half a cell, and nothing gets deeper than that into what
-// it meets.
+// Seconds. As long as nothing that touches moves by more than half a cell, and nothing gets noticeably into what it
+// meets.
 double Step::next_substep(const Island& island, double left) noexcept {
   set_speeds(island, left);
   double h = left;
@@ -119,10 +123,14 @@ double Step::next_substep(const Island& island, double left) noexcept {
     for (const std::uint32_t i : pairs(island)) {
       const PairModel& pair = model.pairs()[i];
       PairWork& work = w.pairs[i];
-      if ((work.contact.stats.in_contact > 0) != touching) continue;
+      if (work.touching != touching) continue;
       const BodyWork &a = w.bodies[pair.shell_body], &b = w.bodies[pair.field_body];
-      const double speed = a.speed + b.speed, move = longest_move(model, pair);
-      const auto room = [&] { return move + (touching ? 0 : std::max(0.0, work.free_until - a.moved - b.moved)); };
+      const double speed = a.speed + b.speed;
+      const auto room = [&] {
+        return touching
+                   ? work.longest_move
+                   : std::min(work.longest_move, k_deepest_entry) + std::max(0.0, work.free_until - a.moved - b.moved);
+      };
       if (speed * h <= room()) continue;
       if (!touching) find_gap(model, i, speed * left, k_close_look, w);
       h = std::min(h, room() / speed);
@@ -194,7 +202,7 @@ void Step::judge_task() noexcept {
 void Step::add_up_stats() noexcept {
   for (const std::uint32_t i : w.candidates)
     for (const std::uint32_t body : {model.pairs()[i].shell_body, model.pairs()[i].field_body})
-      add_stats(w.bodies[body].stats, w.pairs[i].contact.stats);
+      add_stats(w.bodies[body].stats, w.contacts[i].stats);
 }
 
 }  // namespace
@@ -206,6 +214,7 @@ StepScratch::StepScratch(const WorldModel& model, bool coherence) : work_(std::m
   if (coherence)
     for (const PairModel& pair : model.pairs()) w.caches.emplace_back(2 * model.engine(pair).shell().point_count());
   w.pairs.resize(pairs);
+  w.contacts.resize(pairs);
   w.candidates.reserve(pairs);
   w.order.reserve(bodies);
   w.islands.reserve(bodies);
@@ -228,7 +237,7 @@ void StepScratch::clear_caches() noexcept {
 }
 
 const PairContact& StepScratch::contact(std::size_t pair) const noexcept {
-  return work_->pairs[pair].contact;
+  return work_->contacts[pair];
 }
 
 const ContactStats& StepScratch::body_stats(std::size_t body) const noexcept {
@@ -237,7 +246,7 @@ const ContactStats& StepScratch::body_stats(std::size_t body) const noexcept {
 
 ContactStats StepScratch::stats() const noexcept {
   ContactStats sum;
-  for (const std::uint32_t i : work_->candidates) add_stats(sum, work_->pairs[i].contact.stats);
+  for (const std::uint32_t i : work_->candidates) add_stats(sum, work_->contacts[i].stats);
   return sum;
 }
 

@@ -1,17 +1,16 @@
 // One step of a world: a function of the model, the state and what the hands do. No clock, no randomness, no
 // allocation, the same bits everywhere.
 //
-// A step of one tick is taken in substeps of h seconds, as many as keep everything that is near something else from
-// moving more than half a cell between two looks at the contacts; the count follows from state and inputs alone. In
-// each:
+// Bodies that may meet within the tick form islands, and each island is stepped for itself, in substeps of h seconds
+// that let nothing which touches move by more than half a cell, and nothing get deeper than that into what it meets: a
+// lower bound of the gap between two bodies says how far they may go until then. All of it follows from state and
+// inputs alone. In each substep:
 //
-// 1. Contact of all pairs that are near (contact.h). Contacts of one free body with everything that is not free share
-// one
-//    potential, so that several neighbours together are no stiffer than the promise for one; so do all contacts of a
-//    body that is held quasi-statically.
+// 1. Contact of all pairs that may touch (contact.h). All contacts of a body in a hand share one potential, so that
+//    several neighbours together are no stiffer to the hand than the promise for one; so do those of a free body with
+//    everything that is not free.
 // 2. Bodies held quasi-statically go half of the way to the pose where contacts and grasps balance (paper 001, V), at
-// most
-//    a third of a cell.
+//    most a third of a cell.
 // 3. Free bodies, linearly implicit: with velocities v, masses M, wrenches f, stiffness C and damping D of contacts,
 //    grasps and friction,
 //      (M + h D + h^2 C) dv = h f - (h D + h^2 C) v,
@@ -20,7 +19,8 @@
 // 4. Everything moves. Free rotation is the implicit midpoint rule in the body's frame, which keeps the energy and the
 //    size of the angular momentum exactly.
 //
-// Friction is Coulomb's with a slip speed below which it is viscous: a block on a slope creeps, at most 0.2 mm/s.
+// Friction is Coulomb's with a slip speed below which it is viscous: a block on a slope creeps, at most 0.2 mm/s. What
+// rolls meets a torque of its load times 0.4 mm, so that a shaft on a table comes to rest.
 #pragma once
 
 #include <cotouch/world/input.h>

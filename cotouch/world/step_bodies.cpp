@@ -52,7 +52,7 @@ void limit_speed(const WorldModel& model, WorldState& state, std::uint32_t i) {
   BodyRecord& record = state.bodies()[i];
   const double cell = model.finest_cell(i);
   const double fastest =
-      std::isfinite(cell) ? std::min(k_fastest, k_most_substeps * k_free_step * cell / tick) : k_fastest;
+      std::isfinite(cell) ? std::min(k_fastest, k_most_substeps * longest_move(cell) / tick) : k_fastest;
   const double speed = norm(record.velocity) + norm(record.spin) * model.reach(i);
   if (!(speed > fastest)) return;
   record.velocity *= fastest / speed;
@@ -101,8 +101,8 @@ void begin_body(const WorldModel& model, WorldState& state, std::uint32_t i, Ste
   if (record.motion == static_cast<double>(Motion::path)) body.role = Role::path;
   if (record.motion == static_cast<double>(Motion::free)) {
     const std::span<const HandRecord> hands = std::as_const(state).hands();
-    const bool held = std::any_of(hands.begin(), hands.end(), [&](const HandRecord& h) { return is_held_by(h, i); });
-    body.role = held && b.holding == Holding::quasi_static ? Role::held : Role::free;
+    body.in_hand = std::any_of(hands.begin(), hands.end(), [&](const HandRecord& h) { return is_held_by(h, i); });
+    body.role = body.in_hand && b.holding == Holding::quasi_static ? Role::held : Role::free;
   }
   if (body.role == Role::free) limit_speed(model, state, i);
   place_body(model, state, i, w);

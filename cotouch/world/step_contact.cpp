@@ -7,7 +7,13 @@
 namespace cotouch {
 namespace {
 
-constexpr double k_slip = 2e-4;  // m/s below which friction is viscous
+constexpr double k_slip = 2e-4;         // m/s below which friction is viscous
+constexpr double k_rolling_arm = 4e-4;  // metres: what rolls gives way a little; a ball of 28 mm slows by 0.1 m/s^2
+constexpr double k_slow_roll = 0.02;    // rad/s below which that is viscous
+
+bool is_held(const BodyWork& body) {
+  return body.role == BodyWork::Role::held;
+}
 
 bool is_dynamic(const BodyWork& body) {
   return body.role == BodyWork::Role::free;
@@ -20,7 +26,7 @@ Vec3d center_of_pressure(const Wrench& wrench) {
 }
 
 // Coulomb's friction, viscous below the slip speed, as a damping about the link's point: along the surface at the
-// centre of pressure, and about the normal there with the contact's own width as lever.
+// centre of pressure, about the normal there with the contact's own width as lever, and against rolling.
 Mat6 friction_damping(double coefficient, const ContactSums& sums, const Wrench& wrench, const Vec6& relative) {
   const double push = norm(wrench.force);
   if (!(push > 0) || !(coefficient > 0)) return {};
@@ -34,18 +40,24 @@ Mat6 friction_damping(double coefficient, const ContactSums& sums, const Wrench&
   const double width_squared = size > 0 ? std::max(0.0, trace(spread.torque_angular)) / size : 0;
   const double turning = std::fabs(dot(relative.angular, normal)) * std::sqrt(width_squared);
   const double viscosity = coefficient * push / std::max({norm(slip), turning, k_slip});
-  const Mat6 about_arm{(Mat3::identity() - nn) * viscosity, {}, {}, nn * (viscosity * width_squared)};
+  const Vec3d rolling = relative.angular - normal * dot(relative.angular, normal);
+  const Mat3 along = Mat3::identity() - nn;
+  const Mat3 turning_damping =
+      nn * (viscosity * width_squared) + along * (k_rolling_arm * push / std::max(norm(rolling), k_slow_roll));
+  const Mat6 about_arm{along * viscosity, {}, {}, turning_damping};
   return moved_stiffness(about_arm, arm);
 }
 
-// Whose potential a contact belongs to: that of the body held quasi-statically, else that of the only free one; -1 if
-// both are free, and the pair has its own.
+// Whose potential a contact belongs to: that of a body held quasi-statically, else that of one in a hand, else that of
+// the only free one; -1 if both are free and in nobody's hand, and the pair has its own. So whatever a hand holds is no
+// stiffer to it than the promise, however many bodies touch it.
 std::int32_t owner_of(const StepScratch::Work& work, const PairModel& pair) {
   const auto a = static_cast<std::int32_t>(pair.shell_body), b = static_cast<std::int32_t>(pair.field_body);
   const BodyWork &shell = work.bodies[pair.shell_body], &field = work.bodies[pair.field_body];
   if (shell.role == BodyWork::Role::held) return a;
   if (field.role == BodyWork::Role::held) return b;
-  if (is_dynamic(shell) && is_dynamic(field)) return -1;
+  if (shell.in_hand != field.in_hand) return shell.in_hand ? a : b;
+  if (is_dynamic(shell) && is_dynamic(field)) return shell.in_hand ? a : -1;
   return is_dynamic(shell) ? a : b;
 }
 
@@ -60,6 +72,7 @@ void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail&
                    StepScratch::Work& work) noexcept {
   const PairModel& pair = model.pairs()[i];
   PairWork& w = work.pairs[i];
+  PairContact& contact = work.contacts[i];
   PairRecord& record = state.pairs()[i];
   const auto last = static_cast<std::uint32_t>(record.level);
   Detail wanted = Detail::at(last);
@@ -75,8 +88,10 @@ void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail&
   model.engine(pair).evaluate(
       {piece_pose(model, work, pair.shell_body, pair.shell_piece), work.bodies[pair.shell_body].clearance},
       {piece_pose(model, work, pair.field_body, pair.field_piece), work.bodies[pair.field_body].clearance}, wanted,
-      work.contact, work.caches.empty() ? nullptr : &work.caches[i], w.contact);
-  record.level = static_cast<double>(w.contact.stats.level);
+      work.contact, work.caches.empty() ? nullptr : &work.caches[i], contact);
+  record.level = static_cast<double>(contact.stats.level);
+  w.in_use = true;
+  w.touching = contact.stats.in_contact > 0;
 }
 
 void find_gap(const WorldModel& model, std::uint32_t i, double wanted, std::uint32_t most_nodes,
@@ -95,10 +110,17 @@ void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDet
     const std::uint32_t i = work.candidates[k];
     const PairModel& pair = model.pairs()[i];
     PairWork& w = work.pairs[i];
-    if (work.bodies[pair.shell_body].moved + work.bodies[pair.field_body].moved < w.free_until)
-      w.contact = {};
-    else
+    const BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
+    const double moved = a.moved + b.moved;
+    if (moved < w.free_until) {
+      if (w.touching) work.contacts[i] = {};
+      w.touching = false;
+    } else {
       evaluate_pair(model, state, detail, i, work);
+      // Where a tick takes several substeps, a look at the gap may spare the contact some.
+      const double way = a.travel + b.travel - moved;
+      if (!w.touching && way > w.longest_move) find_gap(model, i, way, k_close_look, work);
+    }
   }
 }
 
@@ -111,9 +133,10 @@ void sum_contacts(const WorldModel& model, const Island& island, StepScratch::Wo
   for (const std::uint32_t i : bodies) work.bodies[i].shared = {};
   for (const std::uint32_t i : pairs) {
     const PairModel& pair = model.pairs()[i];
-    const PairContact& contact = work.pairs[i].contact;
+    if (!work.pairs[i].touching) continue;
+    const PairContact& contact = work.contacts[i];
     const std::int32_t owner = owner_of(work, pair);
-    if (contact.stats.in_contact == 0 || owner < 0) continue;
+    if (owner < 0) continue;
     BodyWork& body = work.bodies[static_cast<std::size_t>(owner)];
     const Vec3d shell_at = piece_pose(model, work, pair.shell_body, pair.shell_piece).position;
     const ContactSums about = shifted(contact.sums, shell_at - body.pose.position);
@@ -124,11 +147,11 @@ void sum_contacts(const WorldModel& model, const Island& island, StepScratch::Wo
   // Of two held bodies the shell's owns the contact; the other feels its share of that potential.
   for (const std::uint32_t i : pairs) {
     const PairModel& pair = model.pairs()[i];
-    const PairContact& contact = work.pairs[i].contact;
+    if (!work.pairs[i].touching) continue;
+    const PairContact& contact = work.contacts[i];
     const BodyWork& owner = work.bodies[pair.shell_body];
     BodyWork& other = work.bodies[pair.field_body];
-    if (contact.stats.in_contact == 0 || owner.role != BodyWork::Role::held || other.role != BodyWork::Role::held)
-      continue;
+    if (!is_held(owner) || !is_held(other)) continue;
     const Vec3d shell_at = piece_pose(model, work, pair.shell_body, pair.shell_piece).position;
     const ContactForce share = seen_from_field(
         contact_force(contact.sums, settings.contact.stiffness, owner.shared.depth8), shell_at - other.pose.position);
@@ -139,9 +162,10 @@ void sum_contacts(const WorldModel& model, const Island& island, StepScratch::Wo
   work.link_count = 0;
   for (const std::uint32_t i : pairs) {
     const PairModel& pair = model.pairs()[i];
-    const PairContact& contact = work.pairs[i].contact;
+    if (!work.pairs[i].touching) continue;
+    const PairContact& contact = work.contacts[i];
     const BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
-    if (contact.stats.in_contact == 0 || (!is_dynamic(a) && !is_dynamic(b))) continue;
+    if (!is_dynamic(a) && !is_dynamic(b)) continue;
     const std::int32_t owner = owner_of(work, pair);
     const ContactForce force = owner < 0 ? contact.on_shell
                                          : contact_force(contact.sums, settings.contact.stiffness,

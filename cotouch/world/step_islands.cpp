@@ -24,7 +24,10 @@ class IslandSearch {
   void run() {
     w_.candidates.clear();
     for (std::uint32_t i = 0; i < w_.bodies.size(); ++i) w_.bodies[i].island = i;
-    for (PairWork& pair : w_.pairs) pair = {};
+    for (std::uint32_t i = 0; i < w_.pairs.size(); ++i) {
+      if (w_.pairs[i].in_use) w_.contacts[i] = {};
+      w_.pairs[i] = {};
+    }
     do add_pairs();
     while (spread_travel());
     for (const std::uint32_t i : w_.candidates)
@@ -67,9 +70,11 @@ class IslandSearch {
     if (!is_near(model_.engine(pair), piece_pose(model_, w_, shell, pair.shell_piece),
                  piece_pose(model_, w_, field, pair.field_piece), margin))
       return false;
-    if (travel <= longest_move(model_, pair)) return true;  // a closer look would save no substep
+    PairWork& work = w_.pairs[i];
+    work.longest_move = longest_move(static_cast<double>(model_.engine(pair).field().spacing()));
+    if (travel <= work.longest_move) return true;  // a closer look would save no substep
     find_gap(model_, i, travel, k_glance, w_);
-    return w_.pairs[i].free_until < travel;
+    return work.free_until < travel;
   }
 
   // Whoever is hit may become as fast as whoever hit it, up to twice as fast if that is heavier, and so meet others.

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int k_passes = 3;            // solves, each without the contacts that would have pulled in the one before
 constexpr int k_iterations = 120;      // of conjugate gradients, at most
-constexpr double k_tolerance = 1e-24;  // of the squared residual
+constexpr double k_tolerance = 1e-20;  // of the squared residual
 
 Vec6 operator+(const Vec6& a, const Vec6& b) {
   return {a.linear + b.linear, a.angular + b.angular};
@@ -142,7 +142,8 @@ class Solver {
 
   void multiply(const std::vector<Vec6>& x, std::vector<Vec6>& out) const {
     for (std::size_t i = 0; i < w_.unknowns.size(); ++i)
-      out[i] = mass(w_.bodies[w_.unknowns[i]], w_.unknowns[i]) * x[i];
+      out[i] = {x[i].linear * model_.bodies()[w_.unknowns[i]].mass.mass,
+                w_.bodies[w_.unknowns[i]].inertia * x[i].angular};
     for (std::uint32_t i = 0; i < w_.link_count; ++i) {
       const Link& link = w_.links[i];
       if (link.active) apply(link, link.matrix * changed_velocity(link, x), out);

@@ -3,6 +3,7 @@
 
 #include <cotouch/world/step.h>
 
+#include <algorithm>
 #include <array>
 
 namespace cotouch {
@@ -11,6 +12,7 @@ namespace cotouch {
 struct BodyWork {
   enum class Role : std::uint8_t { still, path, held, free };  // held: quasi-statically
   Role role = Role::still;
+  bool in_hand = false;
   std::int32_t unknown = -1;  // its place among the free bodies of this substep
   Pose pose;
   Vec3d center;        // of mass, in the world
@@ -31,12 +33,14 @@ struct BodyWork {
   Pose next;                 // after this substep; not of free bodies
 };
 
-// A pair that may meet within the tick.
+// A pair during the tick. Small, because substeps go through all that may meet.
 struct PairWork {
-  PairContact contact;
   double free_until = 0;      // nothing touches while the two have `moved` less than this, together
+  double longest_move = 0;    // metres between two looks at the contact
   bool near = false;          // is among the candidates
   bool level_chosen = false;  // in this tick
+  bool touching = false;
+  bool in_use = false;  // its contact holds something
 };
 
 // Bodies that may meet each other within the tick, and none of the others that move: they are stepped for themselves,
@@ -65,6 +69,7 @@ struct StepScratch::Work {
   ContactScratch contact;
   std::vector<CoherenceCache> caches;  // one a pair, or none
   std::vector<PairWork> pairs;
+  std::vector<PairContact> contacts;      // of each pair
   std::vector<std::uint32_t> candidates;  // pairs that may meet within this tick, island by island
   std::vector<std::uint32_t> order;       // bodies that may move, island by island
   std::vector<Island> islands;
@@ -91,12 +96,6 @@ inline Vec6 wrench_about(const Vec6& w, const Vec3d& at, const Vec3d& center) {
 Pose piece_pose(const WorldModel& model, const StepScratch::Work& work, std::uint32_t body,
                 std::uint32_t piece) noexcept;
 
-// Metres that the contact of a pair may change by between two looks at it.
-constexpr double k_free_step = 0.5;  // cells
-inline double longest_move(const WorldModel& model, const PairModel& pair) {
-  return k_free_step * static_cast<double>(model.engine(pair).field().spacing());
-}
-
 // step_islands.cpp
 void find_islands(const WorldModel& model, StepScratch::Work& work) noexcept;
 // step_contact.cpp
@@ -111,6 +110,11 @@ void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDet
 void sum_contacts(const WorldModel& model, const Island& island, StepScratch::Work& work) noexcept;
 // step_bodies.cpp: how the bodies move.
 constexpr std::uint32_t k_most_substeps = 128;
+// Metres between two looks at a contact with a field of such cells. Of a large body whose cells are coarse an end may
+// swing into something while the other touches, so there is a limit in metres as well.
+inline double longest_move(double cell) {
+  return std::min(0.5 * cell, 4e-4);
+}
 
 bool is_held_by(const HandRecord& hand, std::uint32_t body) noexcept;
 // Role, place, and how far it may get within the tick.
