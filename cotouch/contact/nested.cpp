@@ -233,7 +233,7 @@ double NestedContact::gap(const BodyState& shell, const BodyState& field, double
     }
     least = bound;
   }
-  return std::max(0.0, static_cast<double>(least));
+  return std::clamp(static_cast<double>(least), 0.0, wanted);
 }
 
 }  // namespace cotouch

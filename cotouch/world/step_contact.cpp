@@ -9,7 +9,7 @@ namespace {
 
 constexpr double k_slip = 2e-4;         // m/s below which friction is viscous
 constexpr double k_rolling_arm = 4e-4;  // metres: what rolls gives way a little; a ball of 28 mm slows by 0.1 m/s^2
-constexpr double k_slow_roll = 0.02;    // rad/s below which that is viscous
+constexpr double k_slow_roll = 0.005;   // rad/s below which that is viscous
 
 bool is_held(const BodyWork& body) {
   return body.role == BodyWork::Role::held;
@@ -19,10 +19,10 @@ bool is_dynamic(const BodyWork& body) {
   return body.role == BodyWork::Role::free;
 }
 
-// Where a contact presses: the point on the axis of its wrench that is nearest to the point the wrench is about.
-Vec3d center_of_pressure(const Wrench& wrench) {
-  const double square = norm_squared(wrench.force);
-  return square > 0 ? cross(wrench.force, wrench.torque) / square : Vec3d{};
+// Where a contact presses: the mean place of its points, each weighted by the share of the push that is its own.
+Vec3d center_of_pressure(const ContactSums& sums) {
+  const double push = norm(sums.push.force);
+  return push > 0 ? sums.moment * sums.push.force / (push * push) : Vec3d{};
 }
 
 // Coulomb's friction, viscous below the slip speed, as a damping about the link's point: along the surface at the
@@ -30,7 +30,7 @@ Vec3d center_of_pressure(const Wrench& wrench) {
 Mat6 friction_damping(double coefficient, const ContactSums& sums, const Wrench& wrench, const Vec6& relative) {
   const double push = norm(wrench.force);
   if (!(push > 0) || !(coefficient > 0)) return {};
-  const Vec3d normal = wrench.force / push, arm = center_of_pressure(wrench);
+  const Vec3d normal = wrench.force / push, arm = center_of_pressure(sums);
   const Vec3d velocity = relative.linear + cross(relative.angular, arm);
   const Vec3d slip = velocity - normal * dot(velocity, normal);
   const Mat3 nn = Mat3::outer(normal, normal);

@@ -163,6 +163,49 @@ TEST(NestedContact, PosesThatAreNotNumbersOrTooFarGiveNoContact) {
     }
 }
 
+// From random places, moved by less than the gap in random directions: nothing touches. Where every point may be looked
+// at, the bound is no worse than that of the worst point.
+TEST(NestedContact, NothingTouchesWithinTheGap) {
+  Random random(71);
+  int apart = 0;
+  for (const Pair& pair : pairs()) {
+    SCOPED_TRACE(pair.name);
+    const NestedContact engine(pair.shell, pair.field, {});
+    ContactScratch scratch;
+    scratch.reserve(pair.shell.point_count());
+    PairContact contact;
+    for (int trial = 0; trial < 40; ++trial) {
+      const Pose pose{random.direction() * random.uniform(0, 0.12),
+                      quat_from_rotation_vector(random.direction() * random.uniform(0, 3))};
+      const double clearance = trial % 4 == 0 ? 0.001 : 0;
+      const double glance = engine.gap({pose, clearance}, {}, 1, 16, scratch);
+      const double close = engine.gap({pose, clearance}, {}, 1, 100000, scratch);
+      EXPECT_LE(glance, close);
+      EXPECT_LE(engine.gap({pose, clearance}, {}, 0.002, 100000, scratch), 0.002);
+      engine.evaluate({pose, clearance}, {}, Detail::everything(), scratch, nullptr, contact);
+      if (contact.stats.in_contact > 0) {
+        EXPECT_EQ(close, 0);
+        continue;
+      }
+      if (close <= 0) continue;
+      ++apart;
+      const float limit = std::min(static_cast<float>(clearance), pair.field.largest_clearance());
+      double least = 1;
+      for (const Vec3f& p : pair.shell.data().positions) {
+        const float distance = pair.field.distance(Vec3f(transform(pose, Vec3d(p)))) - limit;
+        least = std::min(least, static_cast<double>(pair.field.free_radius_above(limit)(distance)));
+      }
+      EXPECT_GE(close, least - 2e-6);
+      for (int way = 0; way < 10; ++way) {
+        const Pose moved_pose{pose.position + random.direction() * (close * 0.999), pose.rotation};
+        engine.evaluate({moved_pose, clearance}, {}, Detail::everything(), scratch, nullptr, contact);
+        EXPECT_EQ(contact.stats.in_contact, 0U);
+      }
+    }
+  }
+  EXPECT_GT(apart, 60);
+}
+
 TEST(NestedContact, RotationsNeedNotBeNormalised) {
   const Pair& pair = pairs()[0];
   Evaluator engine(pair.shell, pair.field);

@@ -75,6 +75,38 @@ TEST(Hands, PressABodyOntoAnotherWithTheCouplingsForceUpToItsLargest) {
   }
 }
 
+// A block pressed onto several others at once is no stiffer than the promise for one contact of so many points, whether
+// it is held with its mass or without. Each block below is fixed or free between others that are.
+TEST(Hands, FeelNoMoreThanThePromisedStiffnessHoweverManyBodiesTouch) {
+  for (const Holding holding : {Holding::quasi_static, Holding::dynamic})
+    for (const Motion below : {Motion::fixed, Motion::free}) {
+      std::vector<BodyModel> bodies;
+      BodyModel top = free_block(1, {{0, 0, k_block + 0.001}, {}});
+      top.holding = holding;
+      bodies.push_back(top);
+      for (std::uint32_t i = 0; i < 4; ++i) {
+        BodyModel base = free_block(i + 2, {{i % 2 ? 0.021 : -0.021, i / 2 ? 0.021 : -0.021, 0}, {}}, 1000);
+        base.motion = below;
+        bodies.push_back(base);
+      }
+      World world(bodies, plain());
+      world.step({grasping(1, top.start)});
+      for (int i = 0; i < 400; ++i) world.step({hand_at({{0, 0, k_block - 0.004 + 1e-6}, {}})});
+      ASSERT_GE(world.scratch.body_stats(0).in_contact, 4U);
+      const double force = norm(world.state.hands()[0].felt.force);
+      double depth = 0, promised = 0;
+      for (std::size_t p = 0; p < world.model->pairs().size(); ++p) {
+        depth = std::max(depth, static_cast<double>(world.scratch.contact(p).stats.deepest));
+        promised = std::max(promised, world.model->engine(world.model->pairs()[p]).largest_stiffness());
+      }
+      ASSERT_GT(force, 1);
+      EXPECT_LT(force / depth, promised);
+      // Four potentials of their own would be four times as stiff as one, one shared by all 4^(1/4) times.
+      const auto points = static_cast<double>(world.scratch.body_stats(0).in_contact);
+      EXPECT_LT(force / depth, 1.05 * world.model->settings().contact.stiffness * std::pow(points * 4, 0.25));
+    }
+}
+
 TEST(Hands, FeelEachOtherThroughTheBodiesTheyHold) {
   const double apart = k_block / 2 + 0.004;
   World world({free_block(1, {{-apart, 0, 0}, {}}), free_block(2, {{apart, 0, 0}, {}})}, plain());
