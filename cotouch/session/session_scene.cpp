@@ -59,7 +59,7 @@ void Session::install(std::shared_ptr<const ShownScene> scene, std::string_view 
   for (const SceneBody& body : scene_->scene.bodies) last_body_ = std::max(last_body_, body.id);
   earlier_cycles_ = earlier_missed_ = 0;
   opened_ = Clock::now();
-  last_near_ = {};
+  last_near_at_ = {};
   near_left_ = 0;
   // No loop runs here, so nothing disturbs the measurement and the measurement disturbs nobody.
   const auto model = felt_model(scene_->scene, feel_);

@@ -1,5 +1,7 @@
 #include <cotouch/session/sight.h>
 
+#include <cotouch/session/world_view.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -33,13 +35,6 @@ double gap_between(const NestedContact& engine, const Pose& shell, const Pose& f
   const Box3f box = engine.field().box();
   const Vec3d gap = max(max(Vec3d(box.low) - center, center - Vec3d(box.high)), Vec3d{});
   return norm(gap) - engine.radius();
-}
-
-bool is_held(const WorldState& state, std::uint32_t body) {
-  const std::span<const HandRecord> hands = state.hands();
-  return std::any_of(hands.begin(), hands.end(), [&](const HandRecord& hand) {
-    return hand.present != 0 && hand.body == static_cast<double>(body);
-  });
 }
 
 }  // namespace
@@ -171,6 +166,10 @@ float Sight::pair_clearance(const PairModel& pair, const Pose& shell_in_field, f
   return best;
 }
 
+bool Sight::is_news(const WorldState& state, std::size_t body) const {
+  return is_held(state, body) || moves_noticeably(*model_, state, body);
+}
+
 bool Sight::nearness(const WorldState& state, const ShownPart& part, std::vector<std::uint8_t>& values) const {
   const auto body = model_->index_of(part.body);
   if (!body) return false;
@@ -215,6 +214,7 @@ bool Sight::nearness(const WorldState& state, const ShownPart& part, std::vector
     const bool is_field = pair.field_body == *body && pair.field_piece == part.index;
     if (!is_shell && !is_field) continue;
     touchable = true;
+    if (!is_news(state, pair.shell_body) && !is_news(state, pair.field_body)) continue;
     const std::uint32_t other = is_shell ? pair.field_body : pair.shell_body;
     const std::uint32_t piece = is_shell ? pair.field_piece : pair.shell_piece;
     const Pose there = pose_of(state, other, piece);

@@ -25,10 +25,13 @@ class Sight {
   // it the answer may be too large by the spacing of the shell's points on the level reached.
   float clearance(const WorldState& state);
 
+  // Does nearness tell of this body, given by its index? It does while somebody holds it or it moves.
+  bool is_news(const WorldState& state, std::size_t body) const;
   // Distance at which nearness fades out, metres.
   float range() const { return range_; }
   // For each vertex of the part's picture: 0 touching or inside .. 255 at `range` or farther from the nearest part that
-  // it could touch. False if nothing can be said.
+  // it could touch. Of two parts at least one is held or moves: a block that rests on a block is not news. False if
+  // nothing can be said.
   bool nearness(const WorldState& state, const ShownPart& part, std::vector<std::uint8_t>& values) const;
 
  private:

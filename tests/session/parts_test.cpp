@@ -147,6 +147,8 @@ TEST(Sight, ShowsWhatTouchesAndHowNearTheRestIs) {
   ASSERT_FALSE(view.contacts.empty());
   for (const MarkedPoint& point : view.contacts) EXPECT_NEAR(norm(Vec3d(point.position)), 0.0195, 0.0015);
   EXPECT_GE(view.traversed.size(), view.contacts.size());
+  state.hands()[0].present = 1;
+  state.hands()[0].body = 1;
   std::vector<std::uint8_t> values;
   ASSERT_TRUE(sight.nearness(state, shown->parts[0], values));
   ASSERT_EQ(values.size(), shown->parts[0].picture->mesh.vertices.size());

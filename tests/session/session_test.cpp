@@ -114,6 +114,7 @@ TEST_F(SessionTest, APressedBodyPushesBackWithNoServerAtAll) {
   EXPECT_EQ(hand.holder_kind, ParticipantKind::program);
   EXPECT_EQ(hand.body, 2U);
   EXPECT_EQ(witness_.view().bodies.at(0).id, 2U);
+  EXPECT_TRUE(eventually([&] { return witness_.view().bodies.at(0).touching; }));
   // Let go, there is no hand any more.
   EXPECT_TRUE(asks(script, ReleaseHand{}));
   EXPECT_TRUE(eventually([&] { return witness_.view().hands.empty(); }));
