@@ -72,7 +72,8 @@ std::string encode_recording(const Recording& recording, const std::shared_ptr<c
   const std::size_t count = recording.samples.size();
   const double stride = stride_of(recording, *model);
 
-  std::string frames;
+  const double seconds = static_cast<double>(count) * recording.limits.period;
+  std::string frames = encode_recording_head(0, seconds);  // in its place; how many there are is known at the end
   std::uint32_t made = 0;
   double due = 0;  // the cycle that the next frame shows
   for (std::size_t cycle = 0; cycle < count && replay.next(); ++cycle) {
@@ -87,7 +88,9 @@ std::string encode_recording(const Recording& recording, const std::shared_ptr<c
     frames += *encoded.rest;
     ++made;
   }
-  return encode_recording_head(made, static_cast<double>(count) * recording.limits.period) + frames;
+  const std::string head = encode_recording_head(made, seconds);
+  frames.replace(0, head.size(), head);
+  return frames;
 }
 
 }  // namespace cotouch
