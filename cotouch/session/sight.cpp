@@ -62,6 +62,8 @@ const PartPicture& Sight::picture_of(std::uint32_t body, std::uint32_t piece) co
 ContactView Sight::look(const WorldState& state, bool traversed) {
   ContactView view;
   for (const PairModel& pair : model_->pairs()) {
+    const bool news = is_news(state, pair.shell_body) || is_news(state, pair.field_body);
+    if (!news && !traversed) continue;
     const NestedContact& engine = model_->engine(pair);
     const BodyState shell_state{pose_of(state, pair.shell_body, pair.shell_piece),
                                 state.bodies()[pair.shell_body].clearance};
@@ -74,8 +76,9 @@ ContactView Sight::look(const WorldState& state, bool traversed) {
                     contact);
     const Affine to_world(shell_state.pose);
     const std::span<const Vec3f> positions = engine.shell().data().positions;
-    for (const ContactPoint& c : scratch_.touching())
-      view.contacts.push_back({to_world(positions[c.point]), -c.distance});
+    if (news)
+      for (const ContactPoint& c : scratch_.touching())
+        view.contacts.push_back({to_world(positions[c.point]), -c.distance});
     if (!traversed) continue;
     std::uint32_t level = 0;
     for (const std::uint32_t point : scratch_.looked_up()) {

@@ -185,12 +185,14 @@ TEST(Sight, ShowsWhatTouchesAndHowNearTheRestIs) {
   WorldState state(*model);
   EXPECT_TRUE(sight.look(state, false).contacts.empty());
   state.bodies()[1].pose.position = {0, 0, 0.038};
+  EXPECT_TRUE(sight.look(state, true).contacts.empty());  // nobody holds it and it does not move
+  EXPECT_FALSE(sight.look(state, true).traversed.empty());
+  state.hands()[0].present = 1;
+  state.hands()[0].body = 1;
   const ContactView view = sight.look(state, true);
   ASSERT_FALSE(view.contacts.empty());
   for (const MarkedPoint& point : view.contacts) EXPECT_NEAR(norm(Vec3d(point.position)), 0.0195, 0.0015);
   EXPECT_GE(view.traversed.size(), view.contacts.size());
-  state.hands()[0].present = 1;
-  state.hands()[0].body = 1;
   std::vector<std::uint8_t> values;
   ASSERT_TRUE(sight.nearness(state, shown->parts[0], values));
   ASSERT_EQ(values.size(), shown->parts[0].picture->mesh.vertices.size());
