@@ -141,7 +141,8 @@ class Session {
   void end_loop();
   void release_all(std::string_view why);
   void add_body_now(ParticipantId who, SceneBody body, std::optional<Motion> motion);
-  // Beside what is there, a tenth of its size away, on the same height.
+  // Beside what is there, a tenth of its size away, on the same height; in a world in which things fall, above its
+  // place and all that is there, or it would fall past the table.
   Pose place_beside(const Scene& scene, const SceneBody& body) const;
 
   // session_commands.cpp

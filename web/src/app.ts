@@ -269,6 +269,7 @@ export class App {
         break;
       case 'hand':
         this.hand.answered(message);
+        if (message.state === 'granted') this.shared.select(message.body); // the World panel is about what was taken
         break;
       case 'job':
         this.jobs.show(message);

@@ -125,7 +125,9 @@ export class WorldView {
 
   private showSelection(): void {
     const { selected, canChange } = this.company;
-    const body = selected && canChange ? this.bodies.get(selected.id) : undefined;
+    // What is in this page's own hand needs no box around it.
+    const own = this.shown?.hands.some((hand) => hand.body === selected?.id && hand.participant === this.company.me);
+    const body = selected && canChange && !own ? this.bodies.get(selected.id) : undefined;
     const now = body && this.poseOf(body.info.id);
     if (body && now) this.selection.show(body.box, now);
     else this.selection.hide();
