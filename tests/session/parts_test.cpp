@@ -264,7 +264,7 @@ TEST(RecordedScenes, KeepTheirNumbersAndTakeBareNames) {
   RecordedScene scene;
   scene.name = "gears";
   scene.feel.contact_stiffness = 1234.5678901234567;
-  scene.feel.warm_nodes = 200;  // fewer than the deepest level takes, so that it matters what coherence saves
+  scene.feel.warm_nodes = 16000;
   scene.feel.max_force = 3.5;
   const RecordedScene again = parse_recorded_scene(format_recorded_scene(scene));
   EXPECT_EQ(again.name, "gears");
