@@ -4,7 +4,7 @@
 #include <cotouch/contact/cache.h>
 #include <cotouch/experiment/experiment.h>
 #include <cotouch/experiment/plot.h>
-#include <cotouch/experiment/world_scenes.h>
+#include <cotouch/experiment/world_measures.h>
 #include <cotouch/shapes/shapes.h>
 #include <cotouch/touch/stability.h>
 #include <cotouch/world/scene.h>
@@ -52,7 +52,7 @@ double standard_share() {
 
 // Climbed in order up to the first that shakes; what lies between it and the one before is then halved a few times.
 std::vector<double> shares(bool quick) {
-  if (quick) return {standard_share(), 0.8, 1.0, 1.5};
+  if (quick) return {standard_share(), 1.0, 1.5};
   return {0.25, 0.5, standard_share(), 0.85, 1.0, 1.25, 1.5, 1.75, 2.0};
 }
 int halvings(bool quick) {

@@ -1,6 +1,7 @@
 // A world of many bodies: does what rests stay at rest, is what physics conserves conserved, is contact as stiff and as
 // shallow as promised, and what does a step cost?
 #include <cotouch/experiment/experiment.h>
+#include <cotouch/experiment/world_measures.h>
 #include <cotouch/experiment/world_scenes.h>
 
 #include <cotouch/base/trig.h>
@@ -17,34 +18,13 @@ namespace {
 
 constexpr double k_tick = 0.01;  // seconds, as in a shared world
 
-void run(const WorldModel& model, WorldState& state, StepScratch& scratch, double seconds) {
-  const auto steps = std::lround(seconds / model.settings().tick);
-  for (long i = 0; i < steps; ++i) step(model, state, {}, scratch);
-}
-
-// Farthest that any body's position, or a corner a body's reach away from it, got from where it was.
-double drift(const WorldModel& model, const WorldState& before, const WorldState& after) {
-  double farthest = 0;
-  for (std::size_t i = 0; i < model.bodies().size(); ++i) {
-    const Pose &a = before.bodies()[i].pose, &b = after.bodies()[i].pose;
-    const double turn = norm(rotation_vector(b.rotation * a.rotation.conjugate()));
-    farthest = std::max(farthest, norm(b.position - a.position) + turn * model.reach(static_cast<std::uint32_t>(i)));
-  }
-  return farthest;
-}
-
 void measure_stack(const ExperimentOptions& options, ExperimentReport& report) {
   options.progress->update("Stacking blocks", 0);
   const auto model = make_model(stack_world(*options.progress), {k_tick, 0, {}});
-  WorldState state(*model);
-  StepScratch scratch(*model);
-  run(*model, state, scratch, 5);  // falls and settles
-  const WorldState settled = state;
-  run(*model, state, scratch, options.quick ? 2 : 10);
-  report.add("stack/drift-mm", drift(*model, settled, state) * 1e3, "mm");
-  report.add("stack/energy-joule", energy(*model, state).kinetic, "J");
-  const ContactStats stats = scratch.stats();
-  report.add("stack/deepest-mm", static_cast<double>(stats.deepest) * 1e3, "mm");
+  const AtRest stack = watch_at_rest(*model, 5, options.quick ? 2 : 10);
+  report.add("stack/drift-mm", stack.drift * 1e3, "mm");
+  report.add("stack/energy-joule", stack.kinetic, "J");
+  report.add("stack/deepest-mm", stack.deepest * 1e3, "mm");
   report.notes.push_back(
       fmt::format("stack: {} blocks on a plate, settled for 5 s, then watched for {} s at ticks of 10 ms; drift counts "
                   "turning with "
@@ -55,58 +35,22 @@ void measure_stack(const ExperimentOptions& options, ExperimentReport& report) {
 void measure_billiard(const ExperimentOptions& options, ExperimentReport& report) {
   options.progress->update("Breaking a triangle of balls", 0);
   const auto model = make_model(billiard_world(*options.progress), {k_tick, 0, {}});
-  WorldState state(*model);
-  StepScratch scratch(*model);
-  const Vec3d before = momentum(*model, state);
-  const double energy_before = energy(*model, state).kinetic;
-  run(*model, state, scratch, options.quick ? 0.5 : 1);
-  std::size_t moving = 0;
-  for (const BodyRecord& body : state.bodies()) moving += norm(body.velocity) > 0.01 ? 1U : 0U;
-  report.add("billiard/momentum-error", norm(momentum(*model, state) - before) / norm(before), "relative");
-  report.add("billiard/energy-left", energy(*model, state).kinetic / energy_before, "share");
-  report.add("billiard/moving", static_cast<double>(moving), fmt::format("balls of {}", model->bodies().size()));
+  const Collisions balls = watch_collisions(*model, options.quick ? 0.5 : 1);
+  report.add("billiard/momentum-error", balls.momentum_error, "relative");
+  report.add("billiard/energy-left", balls.energy_left, "share");
+  report.add("billiard/moving", static_cast<double>(balls.moving), fmt::format("balls of {}", model->bodies().size()));
 }
-
-// Where a pendulum's swing crosses its rest, by linear interpolation between steps.
-class Crossings {
- public:
-  void add(double time, double value) {
-    if (any_ && value_ < 0 && value >= 0) times_.push_back(time_ + (time - time_) * -value_ / (value - value_));
-    any_ = true;
-    time_ = time;
-    value_ = value;
-  }
-  double period() const {
-    return times_.size() < 2 ? 0 : (times_.back() - times_.front()) / static_cast<double>(times_.size() - 1);
-  }
-
- private:
-  bool any_ = false;
-  double time_ = 0, value_ = 0;
-  std::vector<double> times_;
-};
 
 void measure_pendulum(const ExperimentOptions& options, ExperimentReport& report) {
   options.progress->update("Swinging a pendulum", 0);
   constexpr double k_amplitude = 0.1;  // radians
   const Pendulum pendulum = pendulum_world(k_amplitude, *options.progress);
   const auto model = make_model(pendulum.scene, {1e-3, 1, {}});
-  WorldState state(*model);
-  StepScratch scratch(*model);
-  HandInput hand;
-  hand.present = true;
-  hand.action = HandInput::Action::grasp;
-  hand.body = model->bodies()[0].id;
-  Crossings crossings;
-  for (int i = 0; i < (options.quick ? 3000 : 10000); ++i) {
-    step(*model, state, {&hand, 1}, scratch);
-    hand.action = HandInput::Action::none;
-    crossings.add(i * 1e-3, transform(state.bodies()[0].pose, model->bodies()[0].mass.center).x);
-  }
+  const double period = swing_period(*model, options.quick ? 3 : 10);
   // The amplitude fades a little on the way, which matters by less than its own correction.
   const double correction = 1 + k_amplitude * k_amplitude / 16;
   const double theory = 2 * k_pi * std::sqrt(pendulum.inertia / pendulum.stiffness) * correction;
-  report.add("pendulum/period-error-percent", std::fabs(crossings.period() / theory - 1) * 100, "%");
+  report.add("pendulum/period-error-percent", std::fabs(period / theory - 1) * 100, "%");
   report.notes.push_back(
       fmt::format("pendulum: a bar with its mass hangs from a hand at its end, steps of 1 ms; theory 2 pi sqrt((I + m "
                   "l^2) / (m g l "
@@ -117,15 +61,7 @@ void measure_pendulum(const ExperimentOptions& options, ExperimentReport& report
 void measure_spin(const ExperimentOptions& options, ExperimentReport& report) {
   options.progress->update("Tumbling", 0);
   const auto model = make_model(tumbling_world(*options.progress), {k_tick, 0, {}});
-  WorldState state(*model);
-  StepScratch scratch(*model);
-  const double before = energy(*model, state).kinetic;
-  double worst = 0;
-  for (int i = 0; i < 1000; ++i) {
-    step(*model, state, {}, scratch);
-    worst = std::max(worst, std::fabs(energy(*model, state).kinetic / before - 1));
-  }
-  report.add("spin/energy-error-percent", worst * 100, "%");
+  report.add("spin/energy-error-percent", worst_energy_error(*model, 10) * 100, "%");
   report.notes.push_back("spin: three unequal moments, begun near the middle axis so that it tumbles; 10 s at 10 ms.");
 }
 
@@ -188,8 +124,7 @@ void measure_blocks(const ExperimentOptions& options, ExperimentReport& report) 
 
 }  // namespace
 
-ExperimentReport run_world(const ExperimentOptions& options) {
-  ExperimentReport report;
+void measure_bodies(const ExperimentOptions& options, ExperimentReport& report) {
   measure_stack(options, report);
   measure_billiard(options, report);
   measure_pendulum(options, report);
@@ -197,6 +132,11 @@ ExperimentReport run_world(const ExperimentOptions& options) {
   measure_docking(options, report);
   measure_flat(options, report);
   measure_blocks(options, report);
+}
+
+ExperimentReport run_world(const ExperimentOptions& options) {
+  ExperimentReport report;
+  measure_bodies(options, report);
   measure_thin(options, report);
   return report;
 }

@@ -2,81 +2,17 @@
 #include <cotouch/base/parallel.h>
 #include <cotouch/base/random.h>
 #include <cotouch/contact/cache.h>
+#include <cotouch/experiment/world_measures.h>
 #include <cotouch/experiment/world_scenes.h>
 #include <cotouch/shapes/blocks.h>
-#include <cotouch/touch/stability.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <mutex>
 
 namespace cotouch {
-namespace {
-
-// The largest eigenvalue of a symmetric matrix, by its characteristic polynomial.
-double largest_eigenvalue(const Mat3& m) {
-  const double mean = (m(0, 0) + m(1, 1) + m(2, 2)) / 3;
-  const Mat3 b = m - Mat3::identity() * mean;
-  double square = 0;
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j) square += b(i, j) * b(i, j);
-  const double size = std::sqrt(square / 6);
-  if (!(size > 0)) return mean;
-  const double det = b(0, 0) * (b(1, 1) * b(2, 2) - b(1, 2) * b(2, 1)) -
-                     b(0, 1) * (b(1, 0) * b(2, 2) - b(1, 2) * b(2, 0)) +
-                     b(0, 2) * (b(1, 0) * b(2, 1) - b(1, 1) * b(2, 0));
-  const double angle = std::acos(std::clamp(det / (2 * size * size * size), -1.0, 1.0)) / 3;
-  return mean + 2 * size * std::cos(angle);
-}
-
-class FlatContact {
- public:
-  FlatContact(const Part& box, const Part& plate) : engine_(box.shell, plate.field, {}) {
-    scratch_.reserve(box.shell.point_count());
-  }
-  const PairContact& at(const Pose& box) {
-    engine_.evaluate({box}, {}, Detail::everything(), scratch_, nullptr, contact_);
-    return contact_;
-  }
-  const NestedContact& engine() const { return engine_; }
-
-  // How high the box is when its first point touches, turned like this.
-  double touching_height(const Quat& turn, double low, double high) {
-    for (int i = 0; i < 60; ++i) {
-      const double middle = (low + high) / 2;
-      (at({{0, 0, middle}, turn}).stats.in_contact > 0 ? low : high) = middle;
-    }
-    return low;
-  }
-
-  // How fast the force changes with a straight motion, by differences over `step` metres; stiffness is positive.
-  Mat3 stiffness(const Pose& pose, double step) {
-    Mat3 slope;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      Vec3d by;
-      by[axis] = step;
-      const Vec3d ahead = at({pose.position + by, pose.rotation}).on_shell.wrench.force;
-      const Vec3d behind = at({pose.position - by, pose.rotation}).on_shell.wrench.force;
-      const Vec3d change = (behind - ahead) / (2 * step);
-      for (std::size_t row = 0; row < 3; ++row) slope(row, axis) = change[row];
-    }
-    return (slope + slope.transposed()) * 0.5;
-  }
-
- private:
-  NestedContact engine_;
-  ContactScratch scratch_;
-  PairContact contact_;
-};
-
-}  // namespace
-
-double storing_stiffness(const NestedContact& engine) {
-  return engine.settings().stiffness * std::sqrt(std::sqrt(static_cast<double>(engine.shell().point_count())));
-}
 
 void measure_flat(const ExperimentOptions& options, ExperimentReport& report) {
   options.progress->update("Pressing a flat face", 0);
@@ -88,7 +24,7 @@ void measure_flat(const ExperimentOptions& options, ExperimentReport& report) {
   const Part box = prepare_cached(make_block({k_side, k_side, k_height}, 0.001), settings, *options.progress);
   settings.shell.points = 1024;
   const Part plate = prepare_cached(make_plate(), settings, *options.progress);
-  FlatContact flat(box, plate);
+  PressedShell flat(box, plate);
   const double k = flat.engine().settings().stiffness, promised = flat.engine().largest_stiffness();
 
   // Straight down: proportional to depth, with the stiffness of so many points.
@@ -141,7 +77,7 @@ void measure_thin(const ExperimentOptions& options, ExperimentReport& report) {
 
   // A hand without damping of its own, and one with.
   std::vector<StabilityOutcome> outcomes(count * 2);
-  std::vector<double> cells(count);
+  std::vector<double> cells(count * 2);
   std::mutex progress_mutex;
   std::size_t done = 0;
   parallel_for(outcomes.size(), 1, [&](std::size_t begin, std::size_t end) {
@@ -159,23 +95,12 @@ void measure_thin(const ExperimentOptions& options, ExperimentReport& report) {
       trial.contact_stiffness = storing_stiffness(engine);
       if (i % 2 == 0) trial.arm.damping = trial.arm.angular_damping = 0;
       outcomes[i] = try_stability(trial);
-      cells[i / 2] = static_cast<double>(engine.field().spacing());
+      cells[i] = static_cast<double>(engine.field().spacing());
       const std::scoped_lock lock(progress_mutex);
       options.progress->update("Feeling engine bays", static_cast<double>(++done) / static_cast<double>(count * 2));
     }
   });
-  double depth = 0, energy = 0, certain = 0;
-  std::size_t unstable = 0;
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    depth = std::max(depth, outcomes[i].deepest / cells[i / 2]);
-    energy = std::max(energy, outcomes[i].touching_energy);
-    certain = std::max(certain, outcomes[i].energy_created);
-    unstable += outcomes[i].stable ? 0U : 1U;
-  }
-  report.add("thin/depth-cells", depth, "cells, the deepest of all");
-  report.add("thin/energy-joule", energy, "J, created while touching");
-  report.add("thin/energy-certain-joule", certain, "J, since last free");
-  report.add("thin/unstable", static_cast<double>(unstable), fmt::format("of {} trials", outcomes.size()));
+  report_thin(outcomes, cells, report);
   report.notes.push_back(fmt::format(
       "thin: {} discretisations of engine-bay drawn by the seed, each felt by a hand without and one with damping; the "
       "worst of all. The encoder's rounding alone explains {:.2g} J.",

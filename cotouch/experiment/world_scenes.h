@@ -1,4 +1,4 @@
-// The worlds of the experiment `world`, and its two measurements of contact itself.
+// The worlds of the experiment `world`, and what is measured in them.
 #pragma once
 
 #include <cotouch/experiment/experiment.h>
@@ -36,10 +36,8 @@ struct Docking {
 };
 Docking docking_world(Progress& progress);
 
-// What a contact at depth d stores is at most half of this times d^2, N/m: all points of the shell as deep as the
-// deepest.
-double storing_stiffness(const NestedContact& engine);
-
+// Everything the experiment reports but the thin walls, which take the longest.
+void measure_bodies(const ExperimentOptions& options, ExperimentReport& report);
 // A flat face on a plate: stiffness against the promise.
 void measure_flat(const ExperimentOptions& options, ExperimentReport& report);
 // Twelve discretisations of the thinnest scene: depth and energy.

@@ -76,6 +76,7 @@ class PageHost final : public RequestHandler, public FeedListener, public Sessio
   HttpResponse answer_mesh(const Target& target);
   HttpResponse answer_thumbnail(const std::string& path);
   HttpResponse answer_recording(const std::string& path);
+  HttpResponse answer_frames(const std::string& id, const std::filesystem::path& stored);
   std::shared_ptr<const ShownScene> scene_of(const Recording& recording);
   HttpResponse answer_upload(HttpRequest& request);
   HttpResponse answer_save(const Target& target);
@@ -85,6 +86,15 @@ class PageHost final : public RequestHandler, public FeedListener, public Sessio
   Feed& feed_;
   std::mutex pages_mutex_;
   std::map<ViewerId, ParticipantId> pages_;
+  // The recording that was played last: making its frames steps it again, which may take as long as it did.
+  struct Played {
+    std::string id;
+    std::filesystem::file_time_type written{};
+    std::uint32_t generation = 0;  // of the open scene
+    std::shared_ptr<const std::string> frames;
+  };
+  std::mutex played_mutex_;
+  Played played_;
   std::uint32_t sequence_ = 0, near_sequence_ = 0;  // the session's thread's
 };
 

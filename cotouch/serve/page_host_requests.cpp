@@ -15,6 +15,8 @@
 namespace cotouch {
 namespace {
 
+constexpr const char* k_scene_gone = "The scene that this recording was made in is gone or not what it was then.";
+
 int status_of(const CommandResult& result) {
   switch (result.kind) {
     case CommandResult::Kind::done: return 200;
@@ -114,6 +116,26 @@ std::shared_ptr<const ShownScene> PageHost::scene_of(const Recording& recording)
   }
 }
 
+HttpResponse PageHost::answer_frames(const std::string& id, const std::filesystem::path& stored) {
+  const Played wanted{id, std::filesystem::last_write_time(stored), session_.snapshot().generation, nullptr};
+  HttpResponse response;
+  response.content_type = "application/octet-stream";
+  {
+    const std::scoped_lock lock(played_mutex_);
+    if (played_.id == id && played_.written == wanted.written && played_.generation == wanted.generation)
+      response.body = played_.frames;
+  }
+  if (response.body) return response;
+  const Recording recording = read_recording(stored);
+  const std::shared_ptr<const ShownScene> scene = scene_of(recording);
+  if (!scene) return error_response(409, k_scene_gone);
+  response.body = std::make_shared<const std::string>(encode_recording(recording, scene));
+  const std::scoped_lock lock(played_mutex_);
+  played_ = wanted;
+  played_.frames = response.body;
+  return response;
+}
+
 HttpResponse PageHost::answer_recording(const std::string& path) {
   const std::string file = path.substr(std::string_view("/api/recording/").size());
   const std::string ending = ending_of(file);
@@ -131,13 +153,13 @@ HttpResponse PageHost::answer_recording(const std::string& path) {
     std::ifstream in(stored, std::ios::binary);
     return bytes_response({std::istreambuf_iterator<char>(in), {}}, "application/octet-stream", id + ".cotrec");
   }
+  if (ending == ".frames") return answer_frames(id, stored);
   if (ending == ".svg" && !settings_.draw_summary) return error_response(404, "This server draws no pictures.");
   const Recording recording = read_recording(stored);
   const std::shared_ptr<const ShownScene> scene = scene_of(recording);
   if (ending == ".svg")
     return bytes_response(settings_.draw_summary(summarise(recording, scene)), "image/svg+xml", id + ".svg");
-  if (!scene) return error_response(409, "The scene that this recording was made in is gone or not what it was then.");
-  if (ending == ".frames") return bytes_response(encode_recording(recording, scene), "application/octet-stream");
+  if (!scene) return error_response(409, k_scene_gone);
   return bytes_response(to_csv(recording, recorded_model(recording, scene->scene)), "text/csv; charset=utf-8",
                         id + ".csv");
 }

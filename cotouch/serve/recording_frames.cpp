@@ -3,9 +3,9 @@
 #include <cotouch/serve/wire.h>
 #include <cotouch/session/running_world.h>
 #include <cotouch/session/sight.h>
+#include <cotouch/session/world_view.h>
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,75 +17,6 @@ constexpr std::size_t k_frame_contacts = 64;
 constexpr std::size_t k_most_bytes = 64U << 20;
 constexpr double k_most_frames = 9000;  // each is looked at, which may take a millisecond
 
-std::vector<HandView> hand_views(const Replay& replay) {
-  const WorldModel& model = replay.world().model();
-  const WorldState& state = replay.state();
-  std::vector<HandView> views;
-  for (std::size_t i = 0; i < state.hands().size() && i < k_loop_hands; ++i) {
-    const HandRecord& record = state.hands()[i];
-    if (record.present == 0) continue;
-    HandView hand;
-    hand.id = HandId{static_cast<std::uint32_t>(i + 1)};
-    hand.pose = hand.grip = record.pose;
-    hand.felt = replay.sample().hands[i].felt;
-    if (record.body >= 0) {
-      const auto body = static_cast<std::size_t>(record.body);
-      const ContactStats& contact = replay.world().scratch().body_stats(body);
-      hand.body = model.bodies()[body].id;
-      hand.grip = state.bodies()[body].pose * record.grip;
-      hand.level = contact.level;
-      hand.visited = contact.visited;
-      hand.in_contact = contact.in_contact;
-      hand.deepest = contact.deepest;
-    }
-    views.push_back(hand);
-  }
-  return views;
-}
-
-std::vector<BodyView> body_views(const Replay& replay) {
-  const WorldModel& model = replay.world().model();
-  const WorldState& state = replay.state();
-  std::vector<BodyView> views;
-  for (std::size_t i = 0; i < model.bodies().size(); ++i) {
-    const BodyModel& body = model.bodies()[i];
-    if (body.motion == Motion::fixed) continue;
-    const BodyRecord& record = state.bodies()[i];
-    BodyView view;
-    view.id = body.id;
-    view.motion = static_cast<Motion>(record.motion);
-    view.held = std::any_of(state.hands().begin(), state.hands().end(), [&](const HandRecord& hand) {
-      return hand.present != 0 && hand.body == static_cast<double>(i);
-    });
-    view.touching = replay.world().scratch().body_stats(i).in_contact > 0;
-    view.pose = record.pose;
-    view.speed = static_cast<float>(norm(record.velocity));
-    views.push_back(view);
-  }
-  return views;
-}
-
-std::optional<TaskView> task_view(const Replay& replay) {
-  const WorldModel& model = replay.world().model();
-  const std::optional<Task>& task = model.task();
-  const std::optional<std::uint32_t> body = task ? model.index_of(task->body) : std::nullopt;
-  if (!body) return std::nullopt;
-  const TaskRecord& record = replay.state().head().task;
-  const TaskError error = task_error(*task, replay.state().bodies()[*body].pose);
-  TaskView view;
-  view.state = record.done != 0      ? TaskView::State::done
-               : record.started != 0 ? TaskView::State::running
-                                     : TaskView::State::waiting;
-  view.body = task->body;
-  view.position_error = static_cast<float>(error.position);
-  view.angle_error = static_cast<float>(error.angle);
-  view.position_tolerance = static_cast<float>(task->position_tolerance);
-  view.angle_tolerance = static_cast<float>(task->angle_tolerance);
-  view.seconds = static_cast<float>(record.seconds);
-  view.target = task->target;
-  return view;
-}
-
 // A frame stands for all cycles until the next one, as it does while it is live.
 void measure_cycles(std::span<const TouchSample> samples, SessionView& view) {
   std::vector<std::uint32_t> times;
@@ -96,17 +27,23 @@ void measure_cycles(std::span<const TouchSample> samples, SessionView& view) {
   view.cycle_longest_us = static_cast<float>(*std::max_element(times.begin(), times.end())) * 1e-3F;
 }
 
-SessionView view_of(const Replay& replay, Sight& sight) {
+SessionView view_of(const Replay& replay, double max_force, Sight& sight) {
   const TouchSample& sample = replay.sample();
+  const WorldModel& model = replay.world().model();
+  const WorldState& state = replay.state();
+  std::vector<ContactStats> touched(model.bodies().size());
+  copy_body_contacts(replay.world().scratch(), touched);
   SessionView view;
   view.time = sample.time;
   view.running = true;
   view.visited = sample.visited;
   view.in_contact = sample.in_contact;
-  view.hands = hand_views(replay);
-  view.bodies = body_views(replay);
-  view.task = task_view(replay);
-  view.contact = sight.look(replay.state(), false);
+  for (std::size_t i = 0; i < state.hands().size() && i < k_loop_hands; ++i)
+    if (state.hands()[i].present != 0)
+      view.hands.push_back(hand_view(model, state, touched, i, sample.hands[i].felt, max_force));
+  view.bodies = body_views(model, state, touched);
+  view.task = task_view(model, state);
+  view.contact = sight.look(state, false);
   std::vector<MarkedPoint>& contacts = view.contact.contacts;
   if (contacts.size() > k_frame_contacts) {
     std::nth_element(contacts.begin(), contacts.begin() + k_frame_contacts, contacts.end(),
@@ -135,12 +72,13 @@ std::string encode_recording(const Recording& recording, const std::shared_ptr<c
   const std::size_t count = recording.samples.size();
   const double stride = stride_of(recording, *model);
 
-  std::string frames;
+  const double seconds = static_cast<double>(count) * recording.limits.period;
+  std::string frames = encode_recording_head(0, seconds);  // in its place; how many there are is known at the end
   std::uint32_t made = 0;
   double due = 0;  // the cycle that the next frame shows
   for (std::size_t cycle = 0; cycle < count && replay.next(); ++cycle) {
     if (static_cast<double>(cycle + 1) <= due) continue;
-    SessionView view = view_of(replay, sight);
+    SessionView view = view_of(replay, recording.limits.max_force, sight);
     due += stride;
     const std::size_t next = std::clamp(static_cast<std::size_t>(due), cycle + 1, count);
     view.cycles = cycle + 1;
@@ -150,7 +88,9 @@ std::string encode_recording(const Recording& recording, const std::shared_ptr<c
     frames += *encoded.rest;
     ++made;
   }
-  return encode_recording_head(made, static_cast<double>(count) * recording.limits.period) + frames;
+  const std::string head = encode_recording_head(made, seconds);
+  frames.replace(0, head.size(), head);
+  return frames;
 }
 
 }  // namespace cotouch

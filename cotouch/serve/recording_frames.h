@@ -10,7 +10,8 @@
 namespace cotouch {
 
 // "CTR1", then state frames (docs/viewer-protocol.md): the recording is stepped again, cycle by cycle, in the scene it
-// was made in. Takes as long as its contacts took. Throws Error if it was made in another scene.
+// was made in. Takes as long as its contacts took, in proportion to its length; memory is bounded whatever that is.
+// Throws Error if it was made in another scene.
 std::string encode_recording(const Recording& recording, const std::shared_ptr<const ShownScene>& scene);
 
 }  // namespace cotouch

@@ -78,7 +78,7 @@ RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDev
                                      [&] {
                                        auto model = felt_model(scene, feel);
                                        const StepDetail detail = detail_of(*model, feel);
-                                       return std::make_unique<LocalWorld>(std::move(model), detail);
+                                       return std::make_unique<WatchedWorld>(std::move(model), detail);
                                      }()})
                  .world,
             {.limits = limit_settings(feel), .wait_for_device = true}) {
@@ -93,7 +93,7 @@ RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDev
 void RunningWorld::change(const Scene& scene, const FeelSettings& feel) {
   auto model = felt_model(scene, feel);
   const StepDetail detail = detail_of(*model, feel);
-  World next{0, std::make_unique<LocalWorld>(std::move(model), detail)};
+  World next{0, std::make_unique<WatchedWorld>(std::move(model), detail)};
   next.change = loop_.change({next.world.get(), limit_settings(feel)});
   if (next.change == 0) throw Error(k_standing, ErrorCode::busy);
   worlds_.push_back(std::move(next));

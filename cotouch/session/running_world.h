@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cotouch/session/hand_device.h>
+#include <cotouch/session/watched_world.h>
 #include <cotouch/touch/loop.h>
 #include <cotouch/touch/recording.h>
 #include <cotouch/world/scene.h>
@@ -46,6 +47,8 @@ class RunningWorld {
 
   TouchLoop& loop() { return loop_; }
   const WorldModel& model() const { return worlds_.back().world->model(); }
+  // For the loop's one reading thread: contact of each body in the newest cycle, in the order of the model's bodies.
+  const std::vector<ContactStats>& contacts() { return worlds_.front().world->contacts(); }
 
   // Feels differently from the next cycle on, with the bodies where they are; the scene may differ in gravity, masses
   // and such, not in which bodies there are. Throws Error if the loop stands still.
@@ -61,7 +64,7 @@ class RunningWorld {
  private:
   struct World {
     std::uint64_t change;  // the loop's number for it
-    std::unique_ptr<LocalWorld> world;
+    std::unique_ptr<WatchedWorld> world;
   };
   void wait_for(std::uint64_t change);
 

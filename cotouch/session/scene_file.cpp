@@ -59,6 +59,12 @@ std::string list(const Quat& q) {
   return list({q.w, q.x, q.y, q.z});
 }
 
+std::string list(const std::vector<Pose>& poses) {
+  std::string out;
+  for (const auto& [p, q] : poses) out += (out.empty() ? "" : ", ") + list({p.x, p.y, p.z, q.w, q.x, q.y, q.z});
+  return "[" + out + "]";
+}
+
 class SceneWriter {
  public:
   std::string write(const SceneFile& file) {
@@ -76,6 +82,7 @@ class SceneWriter {
     write_exclusions(scene);
     if (scene.task) write_task(scene);
     for (std::size_t i = 0; i < scene.bodies.size(); ++i) write_body(scene.bodies[i], file.sources[i]);
+    for (const HandScript& script : scene.scripts) write_hand(scene, script);
     return std::move(out_);
   }
 
@@ -113,6 +120,15 @@ class SceneWriter {
     line("summary", in_quotes(scene.task->summary));
   }
 
+  void write_hand(const Scene& scene, const HandScript& script) {
+    const SceneBody* body = scene.find(script.body);
+    if (body == nullptr || body->motion != Motion::free) return;  // taken out, docked or made fixed
+    out_ += "\n[[hand]]\n";
+    line("body", std::to_string(number_of(scene, script.body)));
+    line("path", list(script.keys));
+    line("speed", number(script.speed));
+  }
+
   void write_body(const SceneBody& body, const std::vector<PartSource>& sources) {
     out_ += "\n[[body]]\n";
     line("name", in_quotes(body.name));
@@ -131,13 +147,7 @@ class SceneWriter {
     line("velocity", list(body.velocity));
     line("spin", list(body.spin));
     if (body.motion == Motion::path) {
-      std::string poses;
-      for (const Pose& pose : body.path) {
-        const Vec3d& p = pose.position;
-        const Quat& q = pose.rotation;
-        poses += (poses.empty() ? "" : ", ") + list({p.x, p.y, p.z, q.w, q.x, q.y, q.z});
-      }
-      line("path", "[" + poses + "]");
+      line("path", list(body.path));
       line("path_speed", number(body.path_speed));
     }
     indent_ = "  ";

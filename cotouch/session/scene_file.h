@@ -36,6 +36,7 @@ namespace cotouch {
 constexpr std::size_t k_most_scene_bodies = 64;
 constexpr std::size_t k_most_body_parts = 16;
 constexpr std::size_t k_most_scene_parts = 128;  // of all bodies together
+constexpr std::size_t k_most_scene_hands = 8;    // that show the scene
 
 // Where a part comes from: one of the two files.
 struct PartSource {
@@ -56,7 +57,6 @@ std::string format_scene_file(const SceneFile& file);
 // Reads the file and its parts, preparing meshes through the cache. Parts made from the same file are shared.
 Scene load_scene_file(const std::filesystem::path& file, Progress& progress);
 // Writes `folder`/scene.toml and the parts, which must be prepared, as assets beside it; returns the file's path.
-// Scripts are not saved.
 std::filesystem::path save_scene(const Scene& scene, const std::string& name, const std::filesystem::path& folder);
 
 }  // namespace cotouch

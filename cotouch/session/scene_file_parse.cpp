@@ -77,7 +77,7 @@ class SceneReader {
     if (*version != 2)
       fail("it is of a version that this cotouch does not know; use a newer cotouch", ErrorCode::unsupported);
     allow_only(table, {"cotouch", "name", "title", "summary", "gravity", "friction", "drag", "contact_stiffness",
-                       "max_force", "exclude", "task", "body"});
+                       "max_force", "exclude", "task", "body", "hand"});
     read_names(table);
     Scene& scene = file_.scene;
     scene.gravity = gravity(table);
@@ -92,6 +92,11 @@ class SceneReader {
     where_.clear();
     read_exclusions(table);
     read_task(table);
+    for (const toml::table* hand : tables(table, "hand", "[[hand]]", k_most_scene_hands)) {
+      where_ = "hand " + std::to_string(scene.scripts.size() + 1) + ": ";
+      read_hand(*hand);
+    }
+    where_.clear();
     return std::move(file_);
   }
 
@@ -202,14 +207,20 @@ class SceneReader {
     const toml::node* node = table.get("path");
     if ((node != nullptr) != (body.motion == Motion::path)) fail("a `path` and the motion \"path\" go together");
     if (node == nullptr) return;
-    const toml::array* list = node->as_array();
-    if (list == nullptr || list->size() < 2 || list->size() > k_most_path_poses)
-      fail("`path` is not a list of 2 to " + std::to_string(k_most_path_poses) + " poses");
+    body.path = poses(*node, "path", 2);
+  }
+
+  std::vector<Pose> poses(const toml::node& node, const char* key, std::size_t least) const {
+    const toml::array* list = node.as_array();
+    if (list == nullptr || list->size() < least || list->size() > k_most_path_poses)
+      fail(std::string("`") + key + "` is not a list of " + std::to_string(least) + " to " +
+           std::to_string(k_most_path_poses) + " poses");
+    std::vector<Pose> out;
     for (const toml::node& entry : *list) {
-      const auto v = numbers<7>(entry, "path");
-      body.path.push_back(
-          {checked_position({v[0], v[1], v[2]}, "path"), checked_rotation({v[3], v[4], v[5], v[6]}, "path")});
+      const auto v = numbers<7>(entry, key);
+      out.push_back({checked_position({v[0], v[1], v[2]}, key), checked_rotation({v[3], v[4], v[5], v[6]}, key)});
     }
+    return out;
   }
 
   void read_part(const toml::table& table, SceneBody& body) {
@@ -280,6 +291,18 @@ class SceneReader {
     task.summary = text(*table, "summary", "");
     file_.scene.task = std::move(task);
     where_.clear();
+  }
+
+  void read_hand(const toml::table& table) {
+    allow_only(table, {"body", "path", "speed"});
+    for (const char* key : {"body", "path"})
+      if (!table.contains(key)) fail(std::string("it has no `") + key + "`");
+    HandScript script;
+    script.body = body_id(*table.get("body"), "body");
+    if (file_.scene.find(script.body)->motion != Motion::free) fail("its body is not free");
+    script.keys = poses(*table.get("path"), "path", 1);
+    script.speed = number(table, "speed", script.speed, 1e-4, k_fastest);
+    file_.scene.scripts.push_back(std::move(script));
   }
 
   // Bodies are named by their number in the file, from 1, or by a name that only one of them has.

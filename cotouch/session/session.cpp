@@ -4,6 +4,7 @@
 #include <cotouch/base/hash.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/session_ask.h>
+#include <cotouch/session/world_view.h>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -166,7 +167,7 @@ ParticipantId Session::join(ParticipantKind kind, std::string name) {
     const SessionSnapshot now = snapshot_now();
     tell([&](SessionListener& listener) { listener.joined(participant, now); });
     tell_people();
-    last_near_ = {};  // everybody is told anew
+    last_near_at_ = {};  // everybody is told anew
   });
   return participant.id;
 }
@@ -269,7 +270,7 @@ SessionSnapshot Session::snapshot_now() {
   if (world_) {
     const WorldFrame frame = world_->loop().world_frame();
     now.hands = hand_views(frame);
-    now.bodies = body_views(frame.world);
+    now.bodies = body_views(world_->model(), frame.world, world_->contacts());
   }
   now.recording = recording_.has_value();
   now.recording_seconds = recorded_seconds();

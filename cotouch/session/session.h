@@ -124,8 +124,6 @@ class Session {
   ViewDemand demand() const;
   SessionView make_view(const WorldFrame& frame, bool traversed);
   std::vector<HandView> hand_views(const WorldFrame& frame);
-  std::vector<BodyView> body_views(const WorldState& state) const;
-  std::optional<TaskView> task_view(const WorldState& state) const;
   void measure_cycles(SessionView& view);
   void make_nearness(const WorldState& state);
   void follow_spacemouse(const WorldState& state);
@@ -143,7 +141,8 @@ class Session {
   void end_loop();
   void release_all(std::string_view why);
   void add_body_now(ParticipantId who, SceneBody body, std::optional<Motion> motion);
-  // Beside what is there, a tenth of its size away, on the same height.
+  // Beside what is there, a tenth of its size away, on the same height; in a world in which things fall, above its
+  // place and all that is there, or it would fall past the table.
   Pose place_beside(const Scene& scene, const SceneBody& body) const;
 
   // session_commands.cpp
@@ -205,9 +204,9 @@ class Session {
   std::atomic<const CycleHistogram*> loop_times_{nullptr};
   Clock::time_point opened_{};
   std::uint64_t earlier_cycles_ = 0, earlier_missed_ = 0;  // of loops before this one in the same scene
-  std::vector<Pose> last_near_poses_;
-  std::size_t near_left_ = 0;  // parts of this round
-  Clock::time_point last_near_{};
+  std::vector<std::pair<Pose, bool>> last_near_;           // of each body: where it was, and whether that was news
+  std::size_t near_left_ = 0;                              // parts of this round
+  Clock::time_point last_near_at_{};
   std::array<std::uint64_t, CycleHistogram::k_buckets> seen_cycles_{};
   float median_us_ = 0, longest_us_ = 0;  // of the last view that saw a cycle end
   std::optional<Recording> recording_;

@@ -4,6 +4,23 @@
 #include <algorithm>
 
 namespace cotouch {
+namespace {
+
+// A little above everything that a box, moved to this place, would fall on.
+Vec3d above(const Scene& scene, const Vec3d& place, const Box3d& box) {
+  double top = scene.bounds().low.z;
+  for (const SceneBody& body : scene.bodies) {
+    Scene alone;
+    alone.bodies.push_back(body);
+    const Box3d other = alone.bounds();
+    const bool below = place.x + box.low.x < other.high.x && place.x + box.high.x > other.low.x &&
+                       place.y + box.low.y < other.high.y && place.y + box.high.y > other.low.y;
+    if (below) top = std::max(top, other.high.z);
+  }
+  return {place.x, place.y, top + 0.1 * norm(box.size()) - box.low.z};
+}
+
+}  // namespace
 
 void Session::end_loop() {
   loop_times_ = nullptr;
@@ -59,7 +76,7 @@ void Session::install(std::shared_ptr<const ShownScene> scene, std::string_view 
   for (const SceneBody& body : scene_->scene.bodies) last_body_ = std::max(last_body_, body.id);
   earlier_cycles_ = earlier_missed_ = 0;
   opened_ = Clock::now();
-  last_near_ = {};
+  last_near_at_ = {};
   near_left_ = 0;
   // No loop runs here, so nothing disturbs the measurement and the measurement disturbs nobody.
   const auto model = felt_model(scene_->scene, feel_);
@@ -105,6 +122,7 @@ Pose Session::place_beside(const Scene& scene, const SceneBody& body) const {
   alone.bodies.back().pose = {{}, body.pose.rotation};
   const Box3d there = scene.bounds(), own = alone.bounds();
   const double gap = 0.1 * std::max(norm(there.size()), norm(own.size()));
+  if (scene.gravity.z < 0) return {above(scene, body.pose.position, own), body.pose.rotation};
   return {{there.high.x + gap - own.low.x, there.center().y - own.center().y, there.center().z - own.center().z},
           body.pose.rotation};
 }

@@ -1,12 +1,12 @@
 // What a session shows: made at frame rate on its own thread.
 #include <cotouch/session/session_ask.h>
+#include <cotouch/session/world_view.h>
 
 #include <algorithm>
 
 namespace cotouch {
 namespace {
 
-constexpr double k_largest_share = 0.995;                           // of the largest force: as good as all of it
 constexpr double k_near_rate = 15;                                  // times a second, at most
 constexpr auto k_near_time = std::chrono::milliseconds(8);          // in one view
 constexpr auto k_near_repeat = std::chrono::seconds(2);             // for those who joined since
@@ -15,17 +15,6 @@ constexpr auto k_spacemouse_rest = std::chrono::milliseconds(500);  // at rest f
 // all the way back.
 constexpr double k_leash = 0.25;      // of the scene's size
 constexpr double k_leash_turn = 1.0;  // rad
-
-constexpr float k_resting_speed = 1e-3F;  // m/s
-
-// Was any pair that touches rendered more coarsely than it could be?
-bool is_coarse(const WorldModel& model, const WorldState& state) {
-  for (std::size_t i = 0; i < std::min(model.pairs().size(), state.pairs().size()); ++i)
-    if (state.pairs()[i].level > 0 &&
-        state.pairs()[i].level + 1 < static_cast<double>(model.engine(model.pairs()[i]).shell().levels()))
-      return true;
-  return false;
-}
 
 }  // namespace
 
@@ -54,8 +43,8 @@ SessionView Session::make_view(const WorldFrame& frame, bool traversed) {
   view.visited = touch.contact.visited;
   view.in_contact = touch.contact.in_contact;
   view.hands = hand_views(frame);
-  view.bodies = body_views(frame.world);
-  view.task = task_view(frame.world);
+  view.bodies = body_views(world_->model(), frame.world, world_->contacts());
+  view.task = task_view(world_->model(), frame.world);
   view.contact = sight_->look(frame.world, traversed);
   return view;
 }
@@ -63,76 +52,19 @@ SessionView Session::make_view(const WorldFrame& frame, bool traversed) {
 std::vector<HandView> Session::hand_views(const WorldFrame& frame) {
   const std::scoped_lock lock(people_mutex_);
   std::vector<HandView> views;
-  const TouchFrame& touch = frame.touch;
   for (std::size_t i = 0; i < hands_.size(); ++i) {
     const Hand& hand = hands_[i];
-    const HandRecord& record = frame.world.hands()[i];
     if (hand.holder == ParticipantId::nobody) continue;
-    HandView view;
+    HandView view = hand_view(world_->model(), frame.world, world_->contacts(), i, frame.touch.sample.hands[i].felt,
+                              feel_.max_force);
     view.id = hand.id;
     view.holder = hand.holder;
     if (const Participant* holder = find_participant(hand.holder)) view.holder_kind = holder->kind;
     view.body = hand.body;
-    view.pose = view.grip = record.pose;
-    view.felt = touch.sample.hands[i].felt;
-    if (record.present != 0 && record.body >= 0) {
-      const auto body = static_cast<std::size_t>(record.body);
-      view.grip = frame.world.bodies()[body].pose * record.grip;
-    }
-    // The coupling saturates at the largest force by itself, so the limiter need not have cut anything.
-    view.force_limited = norm(touch.wanted[i].force - view.felt.force) > 1e-6 ||
-                         norm(view.felt.force) > k_largest_share * feel_.max_force;
-    const ContactStats& stats = touch.contact;  // of everything: what one hand's body touches is among it
-    view.level = stats.level;
-    view.detail_limited = stats.in_contact > 0 && is_coarse(world_->model(), frame.world);
-    view.visited = stats.visited;
-    view.in_contact = stats.in_contact;
-    view.deepest = stats.deepest;
     view.input_sequence = hand.device->applied_sequence();
     views.push_back(view);
   }
   return views;
-}
-
-std::vector<BodyView> Session::body_views(const WorldState& state) const {
-  std::vector<BodyView> views;
-  const std::vector<SceneBody>& bodies = scene_->scene.bodies;
-  for (std::size_t i = 0; i < std::min(bodies.size(), state.bodies().size()); ++i) {
-    const BodyRecord& record = state.bodies()[i];
-    if (bodies[i].motion == Motion::fixed) continue;
-    BodyView view;
-    view.id = bodies[i].id;
-    view.motion = static_cast<Motion>(static_cast<int>(record.motion));
-    for (const HandRecord& hand : state.hands())
-      view.held = view.held || (hand.present != 0 && hand.body == static_cast<double>(i));
-    view.pose = record.pose;
-    view.speed = static_cast<float>(norm(record.velocity));
-    view.resting = !view.held && view.speed < k_resting_speed;
-    views.push_back(view);
-  }
-  return views;
-}
-
-std::optional<TaskView> Session::task_view(const WorldState& state) const {
-  const std::optional<Task>& task = scene_->scene.task;
-  if (!task) return std::nullopt;
-  TaskView view;
-  view.body = task->body;
-  view.target = task->target;
-  view.position_tolerance = static_cast<float>(task->position_tolerance);
-  view.angle_tolerance = static_cast<float>(task->angle_tolerance);
-  const TaskRecord& record = state.head().task;
-  view.seconds = static_cast<float>(record.seconds);
-  view.state = record.done != 0      ? TaskView::State::done
-               : record.started != 0 ? TaskView::State::running
-                                     : TaskView::State::waiting;
-  for (std::size_t i = 0; i < scene_->scene.bodies.size(); ++i)
-    if (scene_->scene.bodies[i].id == task->body) {
-      const TaskError error = task_error(*task, state.bodies()[i].pose);
-      view.position_error = static_cast<float>(error.position);
-      view.angle_error = static_cast<float>(error.angle);
-    }
-  return view;
 }
 
 // The world lets go of a body by itself when it is in its place.
@@ -186,12 +118,13 @@ void Session::measure_cycles(SessionView& view) {
 void Session::make_nearness(const WorldState& state) {
   const Clock::time_point now = Clock::now();
   if (near_left_ == 0) {
-    const double waited = std::chrono::duration<double>(now - last_near_).count();
-    std::vector<Pose> poses;
-    for (const BodyRecord& body : state.bodies()) poses.push_back(body.pose);
-    if (waited < 1 / k_near_rate || (poses == last_near_poses_ && now - last_near_ < k_near_repeat)) return;
-    last_near_ = now;
-    last_near_poses_ = std::move(poses);
+    const double waited = std::chrono::duration<double>(now - last_near_at_).count();
+    std::vector<std::pair<Pose, bool>> seen;
+    for (std::size_t i = 0; i < state.bodies().size(); ++i)
+      seen.emplace_back(state.bodies()[i].pose, sight_->is_news(state, i));
+    if (waited < 1 / k_near_rate || (seen == last_near_ && now - last_near_at_ < k_near_repeat)) return;
+    last_near_at_ = now;
+    last_near_ = std::move(seen);
     near_left_ = scene_->parts.size();
   }
   std::vector<std::uint8_t> values;

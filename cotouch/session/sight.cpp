@@ -1,5 +1,7 @@
 #include <cotouch/session/sight.h>
 
+#include <cotouch/session/world_view.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -35,13 +37,6 @@ double gap_between(const NestedContact& engine, const Pose& shell, const Pose& f
   return norm(gap) - engine.radius();
 }
 
-bool is_held(const WorldState& state, std::uint32_t body) {
-  const std::span<const HandRecord> hands = state.hands();
-  return std::any_of(hands.begin(), hands.end(), [&](const HandRecord& hand) {
-    return hand.present != 0 && hand.body == static_cast<double>(body);
-  });
-}
-
 }  // namespace
 
 Sight::Sight(std::shared_ptr<const ShownScene> scene, std::shared_ptr<const WorldModel> model)
@@ -67,6 +62,8 @@ const PartPicture& Sight::picture_of(std::uint32_t body, std::uint32_t piece) co
 ContactView Sight::look(const WorldState& state, bool traversed) {
   ContactView view;
   for (const PairModel& pair : model_->pairs()) {
+    const bool news = is_news(state, pair.shell_body) || is_news(state, pair.field_body);
+    if (!news && !traversed) continue;
     const NestedContact& engine = model_->engine(pair);
     const BodyState shell_state{pose_of(state, pair.shell_body, pair.shell_piece),
                                 state.bodies()[pair.shell_body].clearance};
@@ -79,8 +76,9 @@ ContactView Sight::look(const WorldState& state, bool traversed) {
                     contact);
     const Affine to_world(shell_state.pose);
     const std::span<const Vec3f> positions = engine.shell().data().positions;
-    for (const ContactPoint& c : scratch_.touching())
-      view.contacts.push_back({to_world(positions[c.point]), -c.distance});
+    if (news)
+      for (const ContactPoint& c : scratch_.touching())
+        view.contacts.push_back({to_world(positions[c.point]), -c.distance});
     if (!traversed) continue;
     std::uint32_t level = 0;
     for (const std::uint32_t point : scratch_.looked_up()) {
@@ -171,6 +169,10 @@ float Sight::pair_clearance(const PairModel& pair, const Pose& shell_in_field, f
   return best;
 }
 
+bool Sight::is_news(const WorldState& state, std::size_t body) const {
+  return is_held(state, body) || moves_noticeably(*model_, state, body);
+}
+
 bool Sight::nearness(const WorldState& state, const ShownPart& part, std::vector<std::uint8_t>& values) const {
   const auto body = model_->index_of(part.body);
   if (!body) return false;
@@ -215,6 +217,7 @@ bool Sight::nearness(const WorldState& state, const ShownPart& part, std::vector
     const bool is_field = pair.field_body == *body && pair.field_piece == part.index;
     if (!is_shell && !is_field) continue;
     touchable = true;
+    if (!is_news(state, pair.shell_body) && !is_news(state, pair.field_body)) continue;
     const std::uint32_t other = is_shell ? pair.field_body : pair.shell_body;
     const std::uint32_t piece = is_shell ? pair.field_piece : pair.shell_piece;
     const Pose there = pose_of(state, other, piece);

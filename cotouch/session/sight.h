@@ -17,7 +17,8 @@ class Sight {
   // The model is the scene's.
   Sight(std::shared_ptr<const ShownScene> scene, std::shared_ptr<const WorldModel> model);
 
-  // What there is to see; traversed points only if wanted.
+  // What there is to see; traversed points only if wanted. Contacts are shown of bodies that are held or move: those of
+  // a pile at rest would hide the few that somebody makes.
   ContactView look(const WorldState& state, bool traversed);
 
   // Smallest distance between bodies that may touch, as ContactView has it. Near the surface the field's value at a
@@ -25,10 +26,13 @@ class Sight {
   // it the answer may be too large by the spacing of the shell's points on the level reached.
   float clearance(const WorldState& state);
 
+  // Is there something to tell of this body, given by its index? There is while somebody holds it or it moves.
+  bool is_news(const WorldState& state, std::size_t body) const;
   // Distance at which nearness fades out, metres.
   float range() const { return range_; }
   // For each vertex of the part's picture: 0 touching or inside .. 255 at `range` or farther from the nearest part that
-  // it could touch. False if nothing can be said.
+  // it could touch. Of two parts at least one is held or moves: a block that rests on a block is not news. False if
+  // nothing can be said.
   bool nearness(const WorldState& state, const ShownPart& part, std::vector<std::uint8_t>& values) const;
 
  private:

@@ -24,7 +24,7 @@ struct MarkedPoint {
 
 // Computed for the eye, from nothing but the bodies' poses.
 struct ContactView {
-  std::vector<MarkedPoint> contacts;
+  std::vector<MarkedPoint> contacts;   // of bodies that are held or move
   std::vector<MarkedPoint> traversed;  // coarsest first
   // Smallest distance between a body that may move and another, metres; negative: deepest penetration; infinite if
   // there is nothing to touch; not a number if nothing moves. While somebody holds bodies, only theirs count.

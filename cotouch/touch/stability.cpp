@@ -1,6 +1,7 @@
 #include <cotouch/touch/stability.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/touch/stability_energy.h>
 
 #include <algorithm>
 #include <cmath>
@@ -60,63 +61,6 @@ class HandleMotion {
   std::vector<Vec6> samples_;  // metres per second, rotation at the lever
 };
 
-// The largest rise of a level since an instant from which the account may start.
-class Rise {
- public:
-  // Returns whether this is the largest rise so far.
-  bool add(double level) {
-    unseen_ = std::max(unseen_, base_ - level);
-    if (level - base_ <= largest_) return false;
-    largest_ = level - base_;
-    return true;
-  }
-  // Returns whether the account starts anew.
-  bool may_start_at(double level) {
-    if (level >= base_) return false;
-    base_ = level;
-    return true;
-  }
-  double largest() const { return largest_; }
-  double unseen() const { return unseen_; }
-
- private:
-  double base_ = 0, largest_ = 0, unseen_ = 0;  // everything starts at rest and empty
-};
-
-// The accounts of the header. The contact a cycle reports is that of the object's pose after the cycle before, so only
-// now is it known what the contact could have stored there.
-class EnergyAccount {
- public:
-  explicit EnergyAccount(double contact_stiffness) : contact_stiffness_(contact_stiffness) {}
-
-  void add(const DeviceEnergy& device, double coupling, const ContactStats& contact, StabilityOutcome& outcome) {
-    if (contact.in_contact == 0) {
-      whole_.may_start_at(last_whole_);
-      touching_.may_start_at(last_whole_);
-      if (environment_.may_start_at(last_environment_)) absorbed_before_ = last_absorbed_;
-    } else if (contact_stiffness_ > 0) {
-      const auto depth = static_cast<double>(contact.deepest);
-      touching_.may_start_at(last_whole_ + 0.5 * contact_stiffness_ * depth * depth);
-    }
-    last_environment_ = device.from_environment + coupling;
-    last_whole_ = last_environment_ - device.dissipated;
-    last_absorbed_ = device.dissipated;
-    whole_.add(last_whole_);
-    touching_.add(last_whole_);
-    if (environment_.add(last_environment_)) outcome.device_absorbed = device.dissipated - absorbed_before_;
-    outcome.energy_created = whole_.largest();
-    outcome.energy_unseen = whole_.unseen();
-    outcome.touching_energy = touching_.largest();
-    outcome.environment_energy = environment_.largest();
-  }
-
- private:
-  double contact_stiffness_;
-  Rise whole_, touching_, environment_;
-  double last_whole_ = 0, last_environment_ = 0, last_absorbed_ = 0;
-  double absorbed_before_ = 0;  // by the device until environment_ started
-};
-
 // The keys with their rests, and when each rest begins and ends in seconds.
 struct Itinerary {
   std::vector<Pose> keys;
@@ -151,11 +95,16 @@ HandleMotion run(const StabilityTrial& trial, const Itinerary& plan, StabilityOu
     const TouchFrame& frame = loop.frame();
     motion.add(device.velocity());
     const Pose grip = world.state().bodies()[*body].pose * world.state().hands()[0].grip;
-    account.add(device.energy(), coupling_energy(coupling, device.pose(), grip), frame.contact, outcome);
+    account.add(device.energy(), coupling_energy(coupling, device.pose(), grip), frame.contact);
     outcome.largest_force = std::max(outcome.largest_force, norm(frame.sample.hands[0].felt.force));
     outcome.deepest = std::max(outcome.deepest, static_cast<double>(frame.contact.deepest));
     if (frame.contact.in_contact > 0) ++outcome.touching;
   }
+  outcome.energy_created = account.created();
+  outcome.energy_unseen = account.unseen();
+  outcome.touching_energy = account.touching();
+  outcome.environment_energy = account.environment();
+  outcome.device_absorbed = account.absorbed();
   return motion;
 }
 

@@ -269,6 +269,7 @@ TEST_F(PageHostTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {
   std::size_t at = 16;
   std::uint32_t seen = 0;
   double strongest = 0, lowest = 1;
+  bool touched = false;
   for (; at < frames.size(); ++seen) {
     EXPECT_EQ(frames.substr(at, 2), "CT");
     const std::string frame = frames.substr(at, number_at<std::uint32_t>(frames, at + 4));
@@ -278,6 +279,7 @@ TEST_F(PageHostTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {
     EXPECT_EQ(body_of(frame).body, 2U);
     EXPECT_NEAR(norm(hand_of(frame).grip.position - body_of(frame).pose.position), 0, 1e-6);  // held at its origin
     strongest = std::max(strongest, norm(hand_of(frame).force));
+    touched = touched || (body_of(frame).flags & wire::k_body_flag_touching) != 0;
     lowest = std::min(lowest, static_cast<double>(clock_of(frame).clearance));
     at += number_at<std::uint32_t>(frames, at + 4);
   }
@@ -286,6 +288,18 @@ TEST_F(PageHostTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {
   EXPECT_GT(strongest, 0.9);
   EXPECT_LT(lowest, 0.001);  // metres: they touch
   EXPECT_NEAR(number_at<double>(frames, 8), entry["seconds"].get<double>(), 1e-9);
+  EXPECT_TRUE(touched);
+  // Played once more, it is not stepped again; changed in its file, it is.
+  const auto play = [&] {
+    return host_->answer({false, parse_target("/api/recording/" + id + ".frames").value(), {}}).body;
+  };
+  const std::shared_ptr<const std::string> first = play();
+  EXPECT_EQ(*first, frames);
+  EXPECT_EQ(play(), first);
+  const std::filesystem::path kept = folder_ / ("recordings/" + id + ".cotrec");
+  std::filesystem::last_write_time(kept, std::filesystem::last_write_time(kept) + std::chrono::seconds(1));
+  EXPECT_NE(play(), first);
+  EXPECT_EQ(*play(), frames);
 
   const std::string csv = ask(port(), http::verb::get, api("recording/" + id + ".csv")).body;
   const auto lines = std::count(csv.begin(), csv.end(), '\n');
@@ -412,12 +426,18 @@ TEST_F(PageHostTest, ASecondPageCannotChangeWhatTheFirstFeels) {
 TEST_F(PageHostTest, NearnessIsWarmWhereTheOtherPartIs) {
   Page page(port());
   page.send({{"type", "view"}, {"near", true}});
-  std::string near;
-  while (near.empty()) {
-    const Page::Message message = page.read();
-    if (!message.text && message.bytes[3] == 2 && number_at<std::uint32_t>(message.bytes, 16) == 2)
-      near = message.bytes;
-  }
+  const auto next_of_ball = [&] {
+    for (;;) {
+      const Page::Message message = page.read();
+      if (!message.text && message.bytes[3] == 2 && number_at<std::uint32_t>(message.bytes, 16) == 2)
+        return message.bytes;
+    }
+  };
+  const auto is_cold = [](const std::string& near) { return near.find_first_not_of('\xff', 32) == std::string::npos; };
+  EXPECT_TRUE(is_cold(next_of_ball()));  // nobody holds it and nothing moves
+  page.send(k_grasp);
+  std::string near = next_of_ball();
+  while (is_cold(near)) near = next_of_ball();
   const auto picture = make_picture(ball());
   const std::vector<Vec3d>& vertices = picture->mesh.vertices;
   ASSERT_EQ(near.size(), 32 + vertices.size());

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <mutex>
 
 #include "session/session_fixture.h"
@@ -120,6 +121,47 @@ TEST(RunningWorlds, GoOnWhereTheyAreWhenSomethingChanges) {
   EXPECT_EQ(world.loop().world_frame().world.hands()[0].body, 1.0);
 }
 
+// More pairs than a recording has room for levels: a level that followed from the work done would be lost, and with it
+// the replay.
+TEST(RunningWorlds, ReplayBitForBitWithMorePairsThanARecordingHasLevels) {
+  Scene scene = two_balls();
+  scene.gravity = {0, 0, -9.81};
+  auto fine = std::make_shared<Part>(*ball());
+  fine->settings.shell.points = 4096;
+  NoProgress none;
+  fine->shell = build_shell(fine->field, fine->settings.shell, none);
+  for (SceneBody& body : scene.bodies) body.parts[0].part = fine;
+  scene.bodies[1].holding = Holding::dynamic;
+  for (std::uint32_t id = 3; id <= 12; ++id) {
+    scene.bodies.push_back(scene.bodies[1]);
+    scene.bodies.back().id = id;
+    scene.bodies.back().pose.position = {0.001 * id, -0.0005 * id, 0.05 + 0.042 * (id - 2)};  // a leaning tower
+  }
+  FeelSettings feel;
+  feel.warm_nodes = 200;  // fewer than the deepest level takes, so that it matters what coherence saves
+  HandDevices devices;
+  RunningWorld world(scene, feel, devices);
+  ASSERT_GT(world.model().pairs().size(), k_recorded_pairs);
+  devices[0].hold(2, {});
+  world.loop().run_cycles(5);
+  world.loop().change({nullptr, limit_settings(feel)});
+  world.loop().run_cycles(1);
+  Recording recording = begin_recording(world.model(), world.loop().mark(), limit_settings(feel), world.loop().hands(),
+                                        format_recorded_scene({"tower", feel}));
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    devices[0].move({{0.01 * std::sin(0.3 * i), 0, 0.042}, {}}, 0, i);
+    world.loop().run_cycles(10);
+    collect_samples(world.loop(), recording, world.loop().mark().mark.cycle);
+  }
+  std::uint32_t deepest = 0;
+  for (const TouchSample& sample : recording.samples) deepest = std::max(deepest, sample.in_contact);
+  ASSERT_GT(deepest, 10U);
+  Replay replay(recording, recorded_model(recording, scene));
+  while (replay.next()) {
+  }
+  EXPECT_TRUE(replay.identical()) << "from sample " << replay.same() << " of " << recording.samples.size();
+}
+
 TEST(Sight, ClearanceOfTwoBallsIsTheirDistance) {
   const auto shown = show(two_balls());
   const auto model = felt_model(shown->scene, {});
@@ -143,6 +185,10 @@ TEST(Sight, ShowsWhatTouchesAndHowNearTheRestIs) {
   WorldState state(*model);
   EXPECT_TRUE(sight.look(state, false).contacts.empty());
   state.bodies()[1].pose.position = {0, 0, 0.038};
+  EXPECT_TRUE(sight.look(state, true).contacts.empty());  // nobody holds it and it does not move
+  EXPECT_FALSE(sight.look(state, true).traversed.empty());
+  state.hands()[0].present = 1;
+  state.hands()[0].body = 1;
   const ContactView view = sight.look(state, true);
   ASSERT_FALSE(view.contacts.empty());
   for (const MarkedPoint& point : view.contacts) EXPECT_NEAR(norm(Vec3d(point.position)), 0.0195, 0.0015);

@@ -80,6 +80,8 @@ SceneFile full_file() {
   task.angle_tolerance = 0.25;
   task.summary = "Put it there.";
   scene.task = task;
+  scene.scripts.push_back({3, {free.pose, {{0.1, 0.2, 1.0 / 3}, normalized(Quat{0.8, 0.1, 0.2, 0.3})}}, 0.03});
+  scene.scripts.push_back({3, {task.target}});
   file.sources = {{{"x/part.cot", {}, {}}, {{}, "m.stl", "mm"}}, {{"lift.cot", {}, {}}}, {{"x/part.cot", {}, {}}}};
   return file;
 }
@@ -104,6 +106,14 @@ TEST(SceneFiles, RoundTripKeepsEverything) {
   EXPECT_EQ(b.task->position_tolerance, 0.015);
   EXPECT_NEAR(b.task->angle_tolerance, 0.25, 1e-15);
   EXPECT_EQ(b.task->summary, a.task->summary);
+
+  ASSERT_EQ(b.scripts.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(b.scripts[i].body, 3U);
+    EXPECT_EQ(b.scripts[i].speed, a.scripts[i].speed);
+    ASSERT_EQ(b.scripts[i].keys.size(), a.scripts[i].keys.size());
+    for (std::size_t k = 0; k < a.scripts[i].keys.size(); ++k) expect_near(b.scripts[i].keys[k], a.scripts[i].keys[k]);
+  }
 
   ASSERT_EQ(b.bodies.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -218,6 +228,15 @@ TEST(SceneFiles, HostileOnesAreRefusedInOneSentence) {
       good + "[task]\nbody = 1\n[[body]]\n" + of_body,
       good + "[task]\n[[body]]\nmotion = \"free\"\n" + of_body,
       good + "[task]\nbody = 1\nangel = 3\n[[body]]\nmotion = \"free\"\n" + of_body,
+      free + of_body + "[hand]\nbody = 1\npath = [[0, 0, 0, 1, 0, 0, 0]]\n",
+      free + of_body + "[[hand]]\nbody = 2\npath = [[0, 0, 0, 1, 0, 0, 0]]\n",
+      free + of_body + "[[hand]]\nbody = 1\n",
+      free + of_body + "[[hand]]\npath = [[0, 0, 0, 1, 0, 0, 0]]\n",
+      free + of_body + "[[hand]]\nbody = 1\npath = []\n",
+      free + of_body + "[[hand]]\nbody = 1\npath = [[0, 0, 1e9, 1, 0, 0, 0]]\n",
+      free + of_body + "[[hand]]\nbody = 1\npath = [[0, 0, 0, 1, 0, 0, 0]]\nspeed = 0\n",
+      free + of_body + "[[hand]]\nbody = 1\npath = [[0, 0, 0, 1, 0, 0, 0]]\nkeys = 0\n",
+      body + "[[hand]]\nbody = 1\npath = [[0, 0, 0, 1, 0, 0, 0]]\n",
       good + "exclude = 1",
       good + "exclude = [[1]]",
       good + "exclude = [[1, 2.5]]",
@@ -264,6 +283,13 @@ TEST(SceneFiles, SizesAreBounded) {
   EXPECT_NO_THROW(parse_scene_file(bodies(1, 16), "test"));
   EXPECT_THROW(parse_scene_file(bodies(1, 17), "test"), Error);
   EXPECT_THROW(parse_scene_file(bodies(43, 3), "test"), Error);  // 129 parts
+  const auto hands = [&](std::size_t count) {
+    std::string text = "cotouch = 2\n[[body]]\nmotion = \"free\"\n" + part;
+    for (std::size_t i = 0; i < count; ++i) text += "[[hand]]\nbody = 1\npath = [[0, 0, 0, 1, 0, 0, 0]]\n";
+    return text;
+  };
+  EXPECT_NO_THROW(parse_scene_file(hands(8), "test"));
+  EXPECT_THROW(parse_scene_file(hands(9), "test"), Error);
 }
 
 TEST(SceneFiles, VersionOneIsStillRead) {
@@ -337,7 +363,10 @@ Scene two_balls() {
 
 TEST(SceneFiles, ASavedSceneOpensAgain) {
   const TemporaryFolder folder;
-  const Scene scene = two_balls();
+  Scene scene = two_balls();
+  // Of three hand motions, one is of a body that was taken out and one of a body that is fixed.
+  for (const std::uint32_t body : {99U, scene.bodies[1].id, scene.bodies[0].id})
+    scene.scripts.push_back({body, {{{0, 0, 0.05}, {}}, {{0, 0, 0.04}, {}}}, 0.02});
   save_scene(scene, "mine", folder / "mine");
   std::ofstream(folder / "mine" / "part-7.cot") << "of an earlier save";
   const std::filesystem::path file = save_scene(scene, "mine", folder / "mine");
@@ -356,6 +385,10 @@ TEST(SceneFiles, ASavedSceneOpensAgain) {
   EXPECT_EQ(again.task->body, again.bodies[1].id);
   ASSERT_EQ(again.excluded.size(), 1U);
   EXPECT_EQ(again.excluded[0], (std::pair{again.bodies[1].id, again.bodies[0].id}));
+  ASSERT_EQ(again.scripts.size(), 1U);
+  EXPECT_EQ(again.scripts[0].body, again.bodies[1].id);
+  EXPECT_EQ(again.scripts[0].keys, scene.scripts[1].keys);
+  EXPECT_EQ(again.scripts[0].speed, 0.02);
   EXPECT_EQ(mass_of(again.bodies[1]).mass, mass_of(scene.bodies[1]).mass);
   EXPECT_THROW(load_scene_file(folder / "none.toml", none), Error);
 }

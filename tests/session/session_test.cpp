@@ -114,6 +114,7 @@ TEST_F(SessionTest, APressedBodyPushesBackWithNoServerAtAll) {
   EXPECT_EQ(hand.holder_kind, ParticipantKind::program);
   EXPECT_EQ(hand.body, 2U);
   EXPECT_EQ(witness_.view().bodies.at(0).id, 2U);
+  EXPECT_TRUE(eventually([&] { return witness_.view().bodies.at(0).touching; }));
   // Let go, there is no hand any more.
   EXPECT_TRUE(asks(script, ReleaseHand{}));
   EXPECT_TRUE(eventually([&] { return witness_.view().hands.empty(); }));
@@ -295,6 +296,23 @@ TEST_F(SessionTest, ACopyIsABodyOfItsOwn) {
   EXPECT_TRUE(asks(ann_, RemoveBody{copy.id}));
   EXPECT_EQ(session_->snapshot().scene->scene.bodies.size(), 2U);
   EXPECT_FALSE(asks(ann_, RemoveBody{1}));
+}
+
+TEST_F(SessionTest, ACopyDoesNotFallPastTheTable) {
+  // Ball 2 lies on the fixed one, ball 3 hangs beside it; a copy of 2 comes down on it.
+  Scene scene = three_balls();
+  scene.gravity = {0, 0, -9.81};
+  scene.bodies[1].pose.position = {0, 0, 0.042};
+  scene.bodies[2].motion = Motion::fixed;
+  ASSERT_TRUE(asks(ann_, ShowScene{scene}));
+  ASSERT_TRUE(asks(ann_, CopyBody{2}));
+  const std::vector<SceneBody> bodies = session_->snapshot().scene->scene.bodies;
+  ASSERT_EQ(bodies.size(), 4U);
+  const Vec3d below = bodies[1].pose.position, copy = bodies[3].pose.position;
+  EXPECT_NEAR(copy.x, below.x, 1e-9);
+  EXPECT_NEAR(copy.y, below.y, 1e-9);
+  EXPECT_GT(copy.z - below.z, 0.04);  // two radii
+  EXPECT_LT(copy.z - below.z, 0.05);
 }
 
 TEST_F(SessionTest, ARecordingOfTwoHandsIsFeltAgainBitForBit) {

@@ -2,6 +2,7 @@
 import { Api } from './api';
 import { Sound } from './cues';
 import { byId, element, remembered } from './dom';
+import { feltHand } from './felt';
 import { Feed, type Link, type Socket } from './feed';
 import { Clicks } from './hands/click';
 import { GamepadHand } from './hands/gamepad';
@@ -170,10 +171,11 @@ export class App {
       this.lastPlots = now;
       this.plots.draw();
       if (this.shown) {
-        this.readout.show(this.shown, this.maxForce());
-        this.plots.markLevel(this.shown);
+        this.readout.show(this.shown, this.maxForce(), this.feeler());
+        this.plots.markLevel(this.shown, this.feeler());
       }
-      this.taskPanel.show(this.shown?.task ?? null, this.shared.task?.title ?? 'Task');
+      this.taskPanel.show(this.shown?.task ?? null, this.shared.task?.title ?? 'Task', (body) => this.shared.bodyName(body));
+      this.worldPanel.showBody(this.shown);
       this.layout.hint(this.hintText());
     }
     if (!this.interactiveAt && this.world.complete && this.shown) this.interactiveAt = performance.now();
@@ -192,7 +194,7 @@ export class App {
     if (!frame || frame === this.shown) return;
     this.shown = frame;
     this.world.show(frame);
-    const force = frame.hands.reduce((most, hand) => Math.max(most, Math.hypot(...hand.force)), 0);
+    const force = Math.hypot(...(feltHand(frame.hands, this.feeler())?.force ?? []));
     this.sound.feel(force / this.maxForce());
     this.gamepad.feel(Math.min(1, force / this.maxForce()), performance.now());
   }
@@ -205,9 +207,14 @@ export class App {
 
   private plot(frame: StateFrame): void {
     if (frame.generation !== this.scenes.generation || this.player) return;
-    this.plots.add(frame);
+    this.plots.add(frame, this.feeler());
     this.setRecording((frame.flags & ClockFlag.recording) !== 0);
     this.layout.viewers(frame.viewers);
+  }
+
+  // Whose hand comes first: this page's; in a recording nobody's.
+  private feeler(): number {
+    return this.player ? 0 : this.shared.me;
   }
 
   private maxForce(): number {
@@ -262,6 +269,7 @@ export class App {
         break;
       case 'hand':
         this.hand.answered(message);
+        if (message.state === 'granted') this.shared.select(message.body); // the World panel is about what was taken
         break;
       case 'job':
         this.jobs.show(message);

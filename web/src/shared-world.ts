@@ -29,6 +29,10 @@ export class SharedWorld {
     return this.people.get(participant)?.name ?? 'Someone else';
   }
 
+  bodyName(id: number): string {
+    return this.bodies.find((body) => body.id === id)?.name ?? '';
+  }
+
   received(message: Message): void {
     switch (message.type) {
       case 'hello':

@@ -2,7 +2,8 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { element } from '../dom';
-import { HandFlag, type StateFrame } from '../protocol';
+import { feltHand } from '../felt';
+import { HandFlag, type HandEntry, type StateFrame } from '../protocol';
 import { cssColor } from '../theme';
 
 const kWindow = 15; // seconds of the feed kept
@@ -12,21 +13,19 @@ const kHeight = 84;
 interface PlotKind {
   title: string;
   unit: string;
-  series: { label: string; color: string; value: (frame: StateFrame) => number }[];
+  series: { label: string; color: string; value: (frame: StateFrame, hand?: HandEntry) => number }[];
   stepped?: boolean;
   atLeast: number; // the axis reaches at least this far, so that noise around zero looks small
 }
 
 const norm = (v: readonly number[]) => Math.hypot(...v);
-const most = (frame: StateFrame, value: (hand: StateFrame['hands'][number]) => number) =>
-  frame.hands.reduce((largest, hand) => Math.max(largest, value(hand)), 0);
 
 const kLevels: PlotKind = {
   title: 'Level of detail',
   unit: '',
   atLeast: 4,
   stepped: true,
-  series: [{ label: 'level', color: '--violet', value: (frame) => most(frame, (hand) => hand.level) }],
+  series: [{ label: 'level', color: '--violet', value: (_, hand) => hand?.level ?? 0 }],
 };
 
 const kPlots: PlotKind[] = [
@@ -34,7 +33,7 @@ const kPlots: PlotKind[] = [
     title: 'Force',
     unit: 'N',
     atLeast: 1,
-    series: [{ label: 'force', color: '--force', value: (frame) => most(frame, (hand) => norm(hand.force)) }],
+    series: [{ label: 'force', color: '--force', value: (_, hand) => (hand ? norm(hand.force) : 0) }],
   },
   {
     title: 'Cycle time',
@@ -95,13 +94,14 @@ export class Plots {
     this.dirty = true;
   }
 
-  add(frame: StateFrame): void {
+  // `me` is this page's number: what its own hand feels comes first.
+  add(frame: StateFrame, me: number): void {
     if (this.recorded) return;
     const last = this.times[this.times.length - 1];
     // Time runs backwards when another scene was opened.
     if (last !== undefined && frame.time < last) this.clear();
     if (last !== undefined && frame.time - last < kApart && frame.time >= last) return;
-    this.push(frame);
+    this.push(frame, me);
     const oldest = frame.time - kWindow;
     const drop = this.times.findIndex((time) => time >= oldest);
     // Dropping a few at a time would copy the arrays for every frame.
@@ -114,7 +114,7 @@ export class Plots {
 
   showRecording(frames: StateFrame[]): void {
     this.clear();
-    for (const frame of frames) this.push(frame);
+    for (const frame of frames) this.push(frame, 0);
     this.recorded = true;
   }
 
@@ -124,8 +124,8 @@ export class Plots {
   }
 
   // Says of the frame shown now whether the work budget cut its level of detail.
-  markLevel(frame: StateFrame): void {
-    this.coarser.hidden = !frame.hands.some((hand) => hand.flags & HandFlag.detailLimited);
+  markLevel(frame: StateFrame, me: number): void {
+    this.coarser.hidden = !((feltHand(frame.hands, me)?.flags ?? 0) & HandFlag.detailLimited);
   }
 
   // Called a few times a second; drawing at the feed's rate would cost more than the scene.
@@ -140,9 +140,10 @@ export class Plots {
     });
   }
 
-  private push(frame: StateFrame): void {
+  private push(frame: StateFrame, me: number): void {
     this.times.push(frame.time);
-    kPlots.forEach((kind, i) => kind.series.forEach((series, k) => this.values[i]![k]!.push(series.value(frame))));
+    const hand = feltHand(frame.hands, me);
+    kPlots.forEach((kind, i) => kind.series.forEach((series, k) => this.values[i]![k]!.push(series.value(frame, hand))));
   }
 
   private indexAt(time: number): number {

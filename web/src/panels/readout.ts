@@ -1,6 +1,7 @@
 // The numbers of the frame shown now: force, torque, clearance, contact, and what the loop spends on them.
 import { element } from '../dom';
 import * as format from '../format';
+import { feltHand } from '../felt';
 import { ClockFlag, HandFlag, type StateFrame } from '../protocol';
 
 interface Tile {
@@ -32,11 +33,9 @@ export class Readout {
     root.append(tiles, bar, this.loop);
   }
 
-  show(frame: StateFrame, maxForce: number): void {
-    const hand = frame.hands.reduce<StateFrame['hands'][number] | undefined>(
-      (a, b) => (a && norm(a.force) >= norm(b.force) ? a : b),
-      undefined,
-    );
+  // `me` is this page's number: what its own hand feels comes first.
+  show(frame: StateFrame, maxForce: number, me: number): void {
+    const hand = feltHand(frame.hands, me);
     const force = hand ? norm(hand.force) : 0;
     const limited = hand && hand.flags & HandFlag.forceLimited;
     set(this.force, format.force(force), limited ? 'limited' : '');
@@ -44,8 +43,9 @@ export class Readout {
     const through = frame.clearance < -1e-7; // less is shown as nought
     set(this.clearance, clearanceText(frame.clearance), '');
     this.clearance.title.textContent = through ? 'Penetration' : 'Clearance';
-    this.clearance.value.classList.toggle('alarm', through);
-    set(this.contact, format.count(frame.inContact), frame.inContact === 1 ? 'point' : 'points');
+    this.clearance.value.classList.toggle('alarm', through && hand !== undefined); // what merely lies there is no alarm
+    const touching = hand?.inContact ?? frame.inContact;
+    set(this.contact, format.count(touching), touching === 1 ? 'point' : 'points');
     this.meter.style.transform = `scaleX(${Math.min(1, force / (maxForce || 8))})`;
     const missed = frame.missed === 1 ? '1 cycle missed' : `${format.count(frame.missed)} cycles missed`;
     const replayed = (frame.flags & ClockFlag.replay) !== 0;

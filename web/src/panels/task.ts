@@ -11,14 +11,17 @@ export interface TaskText {
   clock: string;
   state: string;
   done: boolean;
+  anyAngle: boolean; // however it is turned
 }
 
 const kDegree = Math.PI / 180;
+const kHalfTurn = 179.9 * kDegree; // nothing is turned by more than 180 degrees
 
 const millimetres = (metres: number) => `${(1000 * metres).toFixed(1)} mm`;
 const degrees = (radians: number) => `${(radians / kDegree).toFixed(1)}°`;
 
-export function taskText(task: TaskEntry): TaskText {
+// `part` is the name of the body that it is about.
+export function taskText(task: TaskEntry, part = ''): TaskText {
   const done = task.state === TaskState.done;
   return {
     position: `${millimetres(task.positionError)} (at most ${millimetres(task.positionTolerance)})`,
@@ -26,8 +29,9 @@ export function taskText(task: TaskEntry): TaskText {
     positionGood: task.positionError <= task.positionTolerance,
     angleGood: task.angleError <= task.angleTolerance,
     clock: format.clock(task.seconds),
-    state: done ? 'Done' : task.state === TaskState.running ? 'Running' : 'Pick up the part to start the clock',
+    state: done ? 'Done' : task.state === TaskState.running ? 'Running' : `Pick up ${part ? `"${part}"` : 'the part'} to start the clock`,
     done,
+    anyAngle: task.angleTolerance > kHalfTurn,
   };
 }
 
@@ -37,6 +41,7 @@ export class TaskPanel {
   private readonly angle = element('output', { id: 'task-angle' });
   private readonly clock = element('output', { id: 'task-clock' });
   private readonly state = element('p', { className: 'note', id: 'task-state' });
+  private readonly angleRow: HTMLElement;
   private readonly again: HTMLButtonElement;
 
   constructor(
@@ -45,10 +50,11 @@ export class TaskPanel {
   ) {
     this.again = button('Start over', 'Put the part of the task back and set its clock to zero', restart);
     const row = (name: string, value: HTMLElement) => element('div', { className: 'task-row' }, element('span', {}, name), value);
+    this.angleRow = row('Angle', this.angle);
     root.append(
       this.title,
       row('Distance', this.position),
-      row('Angle', this.angle),
+      this.angleRow,
       row('Time', this.clock),
       this.state,
       element('div', { className: 'row' }, this.again),
@@ -60,10 +66,11 @@ export class TaskPanel {
     this.again.hidden = !canRestart;
   }
 
-  show(task: TaskEntry | null, title: string): void {
+  show(task: TaskEntry | null, title: string, nameOf: (body: number) => string): void {
     this.root.hidden = !task || task.state === TaskState.none;
     if (!task || this.root.hidden) return;
-    const text = taskText(task);
+    const text = taskText(task, nameOf(task.body));
+    this.angleRow.hidden = text.anyAngle;
     this.title.textContent = title;
     set(this.position, text.position, text.positionGood);
     set(this.angle, text.angle, text.angleGood);

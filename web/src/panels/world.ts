@@ -1,6 +1,8 @@
 // The World panel: gravity, what the selected body is made of, copies of it, and who takes part. All of it is shared:
 // sliders and boxes show what the server says and only ask it for changes.
 import { button, element, remember, remembered } from '../dom';
+import { bodyStatus } from '../felt';
+import type { StateFrame } from '../protocol';
 import { kEarth, type SharedWorld } from '../shared-world';
 
 const kLowest = { mass: 0.001, density: 10 };
@@ -20,6 +22,7 @@ export class WorldPanel {
   private readonly nothing = element('p', { className: 'note' }, 'Click a part to select its body.');
   private readonly body = element('div', { id: 'body' });
   private readonly bodyName = element('strong', {});
+  private readonly status = element('p', { className: 'note', id: 'body-status' });
   private readonly mass = element('input', { type: 'text', inputMode: 'decimal', id: 'body-mass' });
   private readonly density = element('input', { type: 'text', inputMode: 'decimal', id: 'body-density' });
   private readonly free = element('input', { type: 'checkbox', id: 'body-free' });
@@ -41,6 +44,7 @@ export class WorldPanel {
       element('label', { className: 'field' }, element('span', {}, label), input);
     this.body.append(
       this.bodyName,
+      this.status,
       field('Mass, kg', this.mass),
       field('Density, kg/m³', this.density),
       element('label', { className: 'check' }, this.free, element('span', {}, 'Free to move')),
@@ -88,6 +92,15 @@ export class WorldPanel {
       return item;
     });
     this.people.replaceChildren(...people);
+  }
+
+  // How the selected body is doing in the frame shown now.
+  showBody(frame: StateFrame | null): void {
+    const { selected } = this.world;
+    if (!frame || !selected) return;
+    const entry = frame.bodies.find((body) => body.body === selected.id);
+    const text = bodyStatus(entry, frame.hands, (participant) => this.world.nameOf(participant));
+    if (this.status.textContent !== text) this.status.textContent = text;
   }
 
   private connect(): void {

@@ -28,6 +28,19 @@ export function wantedPose(hand: HandEntry, body: HandPose): HandPose {
   return compose(fromWire(hand.pose), compose(inverse(fromWire(hand.grip)), body));
 }
 
+// The contacts, four numbers each, that lie on a body: in its box, with a little room because shells lie outside the surface.
+export function contactsOn(body: BodyView, now: HandPose, contacts: Float32Array): Float32Array {
+  const room = body.box.clone().expandByScalar(0.02 * body.box.getSize(new Vector3()).length());
+  const back = inverse(now);
+  const at = new Vector3();
+  const found: number[] = [];
+  for (let i = 0; i + 3 < contacts.length; i += 4) {
+    at.set(contacts[i]!, contacts[i + 1]!, contacts[i + 2]!);
+    if (room.containsPoint(transformPoint(back, at))) found.push(...contacts.subarray(i, i + 4));
+  }
+  return Float32Array.from(found);
+}
+
 function boxAround(parts: PartInfo[], places: HandPose[]): Box3 {
   const box = new Box3();
   parts.forEach(({ bounds }, i) => {

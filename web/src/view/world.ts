@@ -3,7 +3,7 @@ import { Vector3, type Object3D } from 'three';
 import type { BodyInfo, PartInfo, Person, Scene } from '../messages';
 import { compose, fromWire, transformPoint, type HandPose } from '../hands/motion';
 import { TaskState, type HandEntry, type MeshData, type NearFrame, type StateFrame } from '../protocol';
-import { bodiesOf, wantedPose, type BodyView } from './bodies';
+import { bodiesOf, contactsOn, wantedPose, type BodyView } from './bodies';
 import { ForceArrow, Spring, TorqueArrow } from './forces';
 import { SelectionBox, TargetGhost } from './guides';
 import { Markers, markersOf } from './markers';
@@ -112,10 +112,7 @@ export class WorldView {
       const hand = holders.find((entry) => entry.participant === this.company.me) ?? holders[0];
       this.place(body.body, now, hand ? wantedPose(hand, now) : null);
     }
-    const several = frame.hands.length > 1;
-    frame.hands.forEach((hand, i) => {
-      this.showHand(hand, this.hands[i] ?? this.addHand(i), several ? null : frame.contacts);
-    });
+    frame.hands.forEach((hand, i) => this.showHand(hand, this.hands[i] ?? this.addHand(i), frame.contacts));
     for (const unused of this.hands.slice(frame.hands.length)) this.hide(unused);
     this.contacts.set(frame.contacts, deepestOf(frame.contacts));
     const levels = Math.max(1, ...(this.info?.parts.map((part) => part.levels - 1) ?? []));
@@ -128,7 +125,9 @@ export class WorldView {
 
   private showSelection(): void {
     const { selected, canChange } = this.company;
-    const body = selected && canChange ? this.bodies.get(selected.id) : undefined;
+    // What is in this page's own hand needs no box around it.
+    const own = this.shown?.hands.some((hand) => hand.body === selected?.id && hand.participant === this.company.me);
+    const body = selected && canChange && !own ? this.bodies.get(selected.id) : undefined;
     const now = body && this.poseOf(body.info.id);
     if (body && now) this.selection.show(body.box, now);
     else this.selection.hide();
@@ -239,7 +238,7 @@ export class WorldView {
     return hand;
   }
 
-  private showHand(hand: HandEntry, view: HandView, contacts: Float32Array | null): void {
+  private showHand(hand: HandEntry, view: HandView, contacts: Float32Array): void {
     const body = this.bodies.get(hand.body);
     const now = this.poseOf(hand.body);
     if (!body || !now) return this.hide(view);
@@ -250,7 +249,7 @@ export class WorldView {
     const force = new Vector3(...hand.force);
     const length = (kArrowPixels * pixel * force.length()) / (this.info?.maxForce || 8);
     // Where the contact is, as far as one point can say it.
-    view.force.set((contacts && centroid(contacts)) ?? centre, force, length, 3 * pixel);
+    view.force.set(centroid(contactsOn(body, now, contacts)) ?? centre, force, length, 3 * pixel);
     const torque = new Vector3(...hand.torque);
     view.torque.set(centre, torque, 60 * pixel, Math.min(1, torque.length() / (this.info?.maxTorque || 0.3)));
   }

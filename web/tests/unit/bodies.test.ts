@@ -7,7 +7,7 @@ import { hintOf, type Situation } from '../../src/hint';
 import { parseScene } from '../../src/messages';
 import { taskText } from '../../src/panels/task';
 import { HandFlag, HolderKind, TaskState, type HandEntry, type Pose } from '../../src/protocol';
-import { bodiesOf, wantedPose } from '../../src/view/bodies';
+import { bodiesOf, contactsOn, wantedPose } from '../../src/view/bodies';
 import { markersOf } from '../../src/view/markers';
 
 const h = Math.SQRT1_2; // a quarter turn about z is (h, 0, 0, h)
@@ -80,6 +80,15 @@ describe('A body of several parts', () => {
     near(bodies.get(2)!.box.max, 2.5, 0.5, 0.5);
   });
 
+  it('has the contacts that lie on it, wherever it is, and no others', () => {
+    // Its box reaches from -0.5 to 2.5 along its x, which is the world's y after a quarter turn about z.
+    const now = fromWire(poseAt(10, 0, 0, [h, 0, 0, h]));
+    const on = [10, 2.4, 0.5, 0.001];
+    const beside = [12, 0, 0, 0.002];
+    expect([...contactsOn(bodies.get(2)!, now, new Float32Array([...beside, ...on]))]).toEqual([...new Float32Array(on)]);
+    expect(contactsOn(bodies.get(2)!, fromWire(poseAt(0, 0, 0)), new Float32Array(on))).toHaveLength(0);
+  });
+
   it('is wanted where its grip would meet the hand', () => {
     // Held one metre along its own x; the hand is half a metre above the grip and turned by a quarter.
     const now: HandPose = fromWire(poseAt(1, 0, 0));
@@ -143,6 +152,14 @@ describe('The task', () => {
   it('says when it waits and when it is done', () => {
     expect(taskText({ ...task, state: TaskState.waiting }).state).toMatch(/start the clock/);
     expect(taskText({ ...task, state: TaskState.done })).toMatchObject({ state: 'Done', done: true });
+    expect(taskText({ ...task, state: TaskState.waiting }, 'right screw').state).toBe(
+      'Pick up "right screw" to start the clock',
+    );
+  });
+
+  it('says nothing of an angle that may be any', () => {
+    expect(taskText(task).anyAngle).toBe(false);
+    expect(taskText({ ...task, angleTolerance: Math.fround(Math.PI) }).anyAngle).toBe(true);
   });
 });
 

@@ -1,0 +1,73 @@
+// The energy accounts of stability.h, apart from the loop that feeds them.
+#pragma once
+
+#include <cotouch/touch/simulated_device.h>
+#include <cotouch/world/step.h>
+
+#include <algorithm>
+
+namespace cotouch {
+
+// The largest rise of a level since an instant from which the account may start.
+class Rise {
+ public:
+  // Returns whether this is the largest rise so far.
+  bool add(double level) {
+    unseen_ = std::max(unseen_, base_ - level);
+    if (level - base_ <= largest_) return false;
+    largest_ = level - base_;
+    return true;
+  }
+  // Returns whether the account starts anew.
+  bool may_start_at(double level) {
+    if (level >= base_) return false;
+    base_ = level;
+    return true;
+  }
+  double largest() const { return largest_; }
+  double unseen() const { return unseen_; }
+
+ private:
+  double base_ = 0, largest_ = 0, unseen_ = 0;  // everything starts at rest and empty
+};
+
+class EnergyAccount {
+ public:
+  // N/m, the most the contact as a whole can have; 0: unknown.
+  explicit EnergyAccount(double contact_stiffness) : contact_stiffness_(contact_stiffness) {}
+
+  // After every cycle: the device's sums, what the coupling stores (J), and the contact that the cycle reported. That
+  // is the contact of the object's pose after the cycle before, so only now is it known what it could have stored
+  // there.
+  void add(const DeviceEnergy& device, double coupling, const ContactStats& contact) {
+    if (contact.in_contact == 0) {
+      whole_.may_start_at(last_whole_);
+      touching_.may_start_at(last_whole_);
+      if (environment_.may_start_at(last_environment_)) absorbed_before_ = last_absorbed_;
+    } else if (contact_stiffness_ > 0) {
+      const auto depth = static_cast<double>(contact.deepest);
+      touching_.may_start_at(last_whole_ + 0.5 * contact_stiffness_ * depth * depth);
+    }
+    last_environment_ = device.from_environment + coupling;
+    last_whole_ = last_environment_ - device.dissipated;
+    last_absorbed_ = device.dissipated;
+    whole_.add(last_whole_);
+    touching_.add(last_whole_);
+    if (environment_.add(last_environment_)) absorbed_ = device.dissipated - absorbed_before_;
+  }
+
+  // Joules; StabilityOutcome says what they mean.
+  double created() const { return whole_.largest(); }
+  double unseen() const { return whole_.unseen(); }
+  double touching() const { return touching_.largest(); }
+  double environment() const { return environment_.largest(); }
+  double absorbed() const { return absorbed_; }  // by the device over the interval of environment()
+
+ private:
+  double contact_stiffness_;
+  Rise whole_, touching_, environment_;
+  double last_whole_ = 0, last_environment_ = 0, last_absorbed_ = 0;
+  double absorbed_before_ = 0, absorbed_ = 0;  // by the device until environment_ started, and since
+};
+
+}  // namespace cotouch
