@@ -50,6 +50,7 @@ target_include_directories(cotouch_core PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURC
 target_compile_features(cotouch_core PUBLIC cxx_std_20)
 # What headers compute must be the same bits in a user's program too.
 target_compile_options(cotouch_core PUBLIC -ffp-contract=off)
+cotouch_precompile(cotouch_core ${COTOUCH_COMMON_HEADERS} <cotouch/base/error.h> <cotouch/base/pose.h>)
 
 if(NOT COTOUCH_CORE_ONLY)
   find_package(assimp REQUIRED)
@@ -66,12 +67,14 @@ if(NOT COTOUCH_CORE_ONLY)
   cotouch_add_library(session ${sources})
   cotouch_bring(session cotouch_reading)
   cotouch_build_with(session nlohmann_json::nlohmann_json cotouch_toml)
+  cotouch_precompile(cotouch_session REUSE_FROM cotouch_core)
 
   find_package(Boost REQUIRED)
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/serve/*.cpp)
   cotouch_add_library(serve ${sources})
   cotouch_bring(serve cotouch_session)
   cotouch_build_with(serve Boost::headers nlohmann_json::nlohmann_json cotouch_toml)
+  cotouch_precompile(cotouch_serve REUSE_FROM cotouch_core)
 endif()
 
 get_property(COTOUCH_COMPONENTS GLOBAL PROPERTY COTOUCH_COMPONENTS)

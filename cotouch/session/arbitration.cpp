@@ -88,7 +88,9 @@ std::string outside(const char* what, const SettingRange& range, const char* uni
 std::string obstacle_to(const Wish& wish, const Situation& situation) {
   const Judge judge(situation);
   if (judge.find(wish.who) == nullptr) return "Only those who have joined the session may do that.";
-  const auto either = [](std::string first, std::string second) { return first.empty() ? second : first; };
+  const auto either = [](const std::string& first, const std::string& second) {
+    return first.empty() ? second : first;
+  };
   switch (wish.deed) {
     case Deed::take_hand: return judge.taking(wish);
     case Deed::change_settings:

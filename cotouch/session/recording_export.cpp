@@ -41,7 +41,7 @@ std::vector<std::uint32_t> hands_that_were_there(const Recording& recording) {
 
 }  // namespace
 
-std::string to_csv(const Recording& recording, std::shared_ptr<const WorldModel> model) {
+std::string to_csv(const Recording& recording, const std::shared_ptr<const WorldModel>& model) {
   const std::vector<std::uint32_t> hands = hands_that_were_there(recording);
   std::vector<std::uint32_t> bodies;
   for (std::uint32_t i = 0; i < model->bodies().size(); ++i)

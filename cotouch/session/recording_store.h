@@ -41,7 +41,7 @@ double peak_force(const Recording& recording);
 // One line a cycle: time, contact, and for every hand that was there and every body that may move where it was and what
 // it felt. SI units, as many digits as it takes to read back the same numbers. Steps the recording again for the
 // bodies.
-std::string to_csv(const Recording& recording, std::shared_ptr<const WorldModel> model);
+std::string to_csv(const Recording& recording, const std::shared_ptr<const WorldModel>& model);
 
 // What a summary picture shows, thinned out to a few hundred points of time.
 struct RecordingSummary {

@@ -201,8 +201,9 @@ void Session::rename(ParticipantId who, std::string name) {
   if (name.empty()) name = guest_name(who);
   {
     const std::scoped_lock lock(people_mutex_);
-    for (Participant& participant : participants_)
-      if (participant.id == who) participant.name = std::move(name);
+    const auto found =
+        std::find_if(participants_.begin(), participants_.end(), [who](const Participant& p) { return p.id == who; });
+    if (found != participants_.end()) found->name = std::move(name);
   }
   post([this] { tell_people(); });
 }

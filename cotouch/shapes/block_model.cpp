@@ -194,9 +194,11 @@ class BlockMesher {
   void add_triangle(std::uint32_t a, std::uint32_t b, std::uint32_t c, bool forward) {
     mesh_.triangles.push_back(forward ? Triangle{a, b, c} : Triangle{a, c, b});
   }
-  void add_quad(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d, bool forward) {
-    add_triangle(a, b, c, forward);
-    add_triangle(a, c, d, forward);
+  // In braces, where vertices are made in the order in which they are written: between the arguments of a call every
+  // compiler chooses its own.
+  void add_quad(const std::array<std::uint32_t, 4>& q, bool forward) {
+    add_triangle(q[0], q[1], q[2], forward);
+    add_triangle(q[0], q[2], q[3], forward);
   }
 
   // The faces of a cell towards lower x and lower y.
@@ -204,15 +206,15 @@ class BlockMesher {
     const bool here = full(i, j, k);
     if (j < rows())
       if (const bool before = i > 0 && full(i - 1, j, k); before != here)
-        add_quad(corner(i, j, k), corner(i, j + 1, k), corner(i, j + 1, k + 1), corner(i, j, k + 1), before);
+        add_quad({corner(i, j, k), corner(i, j + 1, k), corner(i, j + 1, k + 1), corner(i, j, k + 1)}, before);
     if (i < columns())
       if (const bool before = j > 0 && full(i, j - 1, k); before != here)
-        add_quad(corner(i, j, k), corner(i, j, k + 1), corner(i + 1, j, k + 1), corner(i + 1, j, k), before);
+        add_quad({corner(i, j, k), corner(i, j, k + 1), corner(i + 1, j, k + 1), corner(i + 1, j, k)}, before);
   }
 
   void add_flat(std::size_t i, std::size_t j, std::size_t plane) {
     if (const bool under = below(i, j, plane); under != full(i, j, plane))
-      add_quad(corner(i, j, plane), corner(i + 1, j, plane), corner(i + 1, j + 1, plane), corner(i, j + 1, plane),
+      add_quad({corner(i, j, plane), corner(i + 1, j, plane), corner(i + 1, j + 1, plane), corner(i, j + 1, plane)},
                under);
   }
 
@@ -238,7 +240,7 @@ class BlockMesher {
   void add_band(std::uint32_t right, std::uint32_t left, bool forward) {
     for (std::uint32_t s = 0; s < around_; ++s) {
       const std::uint32_t next = (s + 1) % around_;
-      add_quad(right + s, right + next, left + next, left + s, forward);
+      add_quad({right + s, right + next, left + next, left + s}, forward);
     }
   }
 
@@ -282,7 +284,9 @@ class BlockMesher {
     for (std::size_t m = 0; m < tile.radii.size(); ++m) {
       const bool inside = zone(tile, m, k);
       const bool outside = m + 1 < tile.radii.size() ? zone(tile, m + 1, k) : full(tile.low[0], tile.low[1], k);
-      if (inside != outside) add_band(ring(tile, m, k), ring(tile, m, k + 1), inside);
+      if (inside == outside) continue;
+      const std::uint32_t lower = ring(tile, m, k);
+      add_band(lower, ring(tile, m, k + 1), inside);
     }
   }
 

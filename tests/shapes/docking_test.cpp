@@ -27,7 +27,7 @@ TEST(Docking, BracketAndBoxAreSolidsOfTheirSize) {
   EXPECT_LT(bracket.bounds().size().x, 0.25);
 }
 
-TEST(Docking, DockedBoxHasItsClearanceOnAllSides) {
+TEST(DockingSlow, DockedBoxHasItsClearanceOnAllSides) {
   const FitPart bracket(make_engine_bracket()), box(make_fuel_control_box());
   const Pose docked = docked_pose();
   EXPECT_NEAR(clearance(box, docked, bracket, {}), 0.001, 1e-9);
@@ -41,7 +41,7 @@ TEST(Docking, DockedBoxHasItsClearanceOnAllSides) {
   }
 }
 
-TEST(Docking, TheWayInIsFree) {
+TEST(DockingSlow, TheWayInIsFree) {
   const FitPart bracket(make_engine_bracket()), box(make_fuel_control_box());
   const Pose docked = docked_pose(), start = undocked_pose();
   EXPECT_GT(clearance(box, start, bracket, {}, 0.02), 0.01);
@@ -56,7 +56,7 @@ TEST(Docking, TheWayInIsFree) {
   }
 }
 
-TEST(Docking, BoxDoesNotDockTheWrongWayAround) {
+TEST(DockingSlow, BoxDoesNotDockTheWrongWayAround) {
   const FitPart bracket(make_engine_bracket()), box(make_fuel_control_box());
   const Pose docked = docked_pose();
   EXPECT_LT(clearance(box, {docked.position, quat_from_rotation_vector({0, 0, k_pi})}, bracket, {}), 0);

@@ -25,6 +25,7 @@ class Gearbox : public ::testing::Test {
   static inline std::vector<GearboxPart> parts;
   static inline std::vector<FitPart> fits;
 };
+using GearboxSlow = Gearbox;
 
 TEST_F(Gearbox, HasADozenSolidParts) {
   EXPECT_EQ(parts.size(), 12u);
@@ -44,7 +45,7 @@ TEST_F(Gearbox, HasADozenSolidParts) {
   EXPECT_LT(size.z, 0.06);
 }
 
-TEST_F(Gearbox, AssembledPartsKeepTheirDistance) {
+TEST_F(GearboxSlow, AssembledPartsKeepTheirDistance) {
   double least = 1;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     double held = 1;
@@ -63,7 +64,7 @@ TEST_F(Gearbox, AssembledPartsKeepTheirDistance) {
   EXPECT_LT(least, 0.00071);
 }
 
-TEST_F(Gearbox, PartsGoInFromAboveInTheirOrder) {
+TEST_F(GearboxSlow, PartsGoInFromAboveInTheirOrder) {
   for (std::size_t i = 1; i < parts.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       for (double rise = 0; rise < 0.1; rise += 0.004)
@@ -71,7 +72,7 @@ TEST_F(Gearbox, PartsGoInFromAboveInTheirOrder) {
             << parts[i].name << " past " << parts[j].name << ", " << rise << " m above its place";
 }
 
-TEST_F(Gearbox, TheOrderMatters) {
+TEST_F(GearboxSlow, TheOrderMatters) {
   // A bearing does not get past the shaft's gear, a gear not past the upper bearing, and the cover keeps all in.
   const auto index = [&](const char* name) {
     for (std::size_t i = 0; i < parts.size(); ++i)

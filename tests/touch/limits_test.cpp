@@ -90,7 +90,7 @@ TEST(ForceLimiter, FadesInAfterEveryRelease) {
 TEST(ForceLimiter, NewLimitsHoldAtOnceAndDoNotFadeInAnew) {
   ProbeDevice device;
   ForceLimiter limiter(device, {});
-  const Wrench wanted{{0, 0, 8}, {}};
+  const Wrench wanted{{0, 0, 8.4}, {}};
   for (int i = 0; i < 200; ++i) limiter.write(wanted);
   LimitSettings lower;
   lower.max_force = 3;
@@ -100,6 +100,7 @@ TEST(ForceLimiter, NewLimitsHoldAtOnceAndDoNotFadeInAnew) {
   // Back up, the force rises by no more than its rate: 5000 N/s are 5 N a millisecond.
   limiter.change({});
   EXPECT_NEAR(limiter.write(wanted).wrench.force.z, 8, 1e-12);
+  EXPECT_NEAR(limiter.write(wanted).wrench.force.z, 8.4, 1e-12);
 }
 
 TEST(ForceLimiter, WithoutARateThereIsNoForce) {

@@ -5,6 +5,7 @@
 #include <cotouch/touch/loop.h>
 
 #include "fixtures.h"
+#include "support/eventually.h"
 
 #include <gtest/gtest.h>
 
@@ -103,7 +104,7 @@ TEST(FollowedWorld, ACorrectionFromOutsideIsNoStepInTheForce) {
   EXPECT_LT(most, 0.2);
   f.slow.bodies()[1].pose.position.x = 0.02;
   f.fast.follow(f.slow);
-  fastest = 0;
+  fastest = most = 0;
   loop.run_cycles(300);
   EXPECT_GT(most, 0.1);      // it is felt
   EXPECT_LE(fastest, 0.25);  // a hundredth of 20 mm a cycle, times 1000 N/m
@@ -128,12 +129,17 @@ TEST(FollowedWorld, BodiesNobodyHereHoldsGlideToWhereTheSlowerWorldHasThem) {
   EXPECT_EQ(body.clearance, 1e-4);
 }
 
-TEST(FollowedWorld, TakesNoStateOfAnotherWorld) {
+TEST(FollowedWorld, TakesNoStateOfAnotherSize) {
   Followed f;
-  const WorldState other(*peg_model(1e5, testing::k_tip, {}, 1e-2, {{1, 1, 1}, {}}, 2));
-  f.fast.follow(other);
+  const Pose elsewhere{{1, 1, 1}, {}};
+  const WorldState fewer_hands(*peg_model(1e5, testing::k_tip, {}, 1e-2, elsewhere, 2));
+  f.fast.follow(fewer_hands);
   for (int i = 0; i < 100; ++i) f.fast.cycle({});
   EXPECT_EQ(f.fast.state().bodies()[1].pose.position.x, 0);
+  const WorldState as_many(*peg_model(1e5, testing::k_tip, {}, 1e-2, elsewhere));
+  f.fast.follow(as_many);
+  for (int i = 0; i < 100; ++i) f.fast.cycle({});
+  EXPECT_GT(f.fast.state().bodies()[1].pose.position.x, 0.9);
 }
 
 TEST(FollowedWorld, CanBeFedFromAnotherThreadWithoutAllocatingInTheCycle) {
@@ -144,6 +150,7 @@ TEST(FollowedWorld, CanBeFedFromAnotherThreadWithoutAllocatingInTheCycle) {
     return true;
   };
   TouchLoop loop({&device}, f.fast, {});
+  f.slow.bodies()[1].clearance = 1e-4;  // shows that something arrived
   const std::uint64_t before = RealtimeSection::breaches();
   {
     std::jthread feeder([&](const std::stop_token& stop) {
@@ -153,6 +160,10 @@ TEST(FollowedWorld, CanBeFedFromAnotherThreadWithoutAllocatingInTheCycle) {
       }
     });
     loop.run_cycles(2000);
+    EXPECT_TRUE(eventually([&] {
+      loop.run_cycles(100);
+      return f.fast.state().bodies()[1].clearance == 1e-4;
+    }));
   }
   EXPECT_EQ(RealtimeSection::breaches(), before);
 }
