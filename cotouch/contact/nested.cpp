@@ -26,6 +26,7 @@ struct RigidSource {
     if (clearance != 0)
       for (std::uint32_t i = 0; i < count; ++i) distance[i] -= clearance;
   }
+  void fetch(std::uint32_t point) const noexcept { __builtin_prefetch(&points->data().positions[point]); }
   float free(float distance) const noexcept { return free_radius(distance) - margin; }
   float radius(const ShellNode& node) const noexcept { return node.radius; }
 };

@@ -8,6 +8,7 @@
 // `Source` says where the points are and how far they are from the other body. It is inlined and known here only by:
 //   const Shell& shell() const                      the tree
 //   void look_up(const std::uint32_t* point, std::uint32_t count, float* distance) const   metres, less the clearance
+//   void fetch(std::uint32_t point) const           it will be looked up soon, and some that follow it
 //   float free(float distance) const                a ball around such a point in which nothing touches, less rounding
 //   float radius(const ShellNode&) const            of the ball that holds every point below the node
 #pragma once
@@ -256,6 +257,7 @@ class Traversal {
         for (std::uint32_t k = 0; k < open_count; ++k) {
           const Family f = family(w_.queue.node[w_.open[k]]);
           // Copies on the last level have neither a force nor children of their own.
+          source_.fetch(first_point + f.child - f.parent);
           write_run(points + n, first_point + f.child - f.parent, f.count - 1);
           n += f.count - 1;
         }
@@ -263,6 +265,9 @@ class Traversal {
         std::uint32_t *const nodes = w_.next.node.data(), *const points = w_.next.point.data();
         for (std::uint32_t k = 0; k < open_count; ++k) {
           const Family f = family(w_.queue.node[w_.open[k]]);
+          source_.fetch(first_point + f.child - f.parent);
+          __builtin_prefetch(&nodes_[f.child]);
+          __builtin_prefetch(&nodes_[f.child + f.count]);
           write_run(nodes + n, f.child, f.count);
           write_run(points + n, first_point + f.child - f.parent - 1, f.count);
           points[n] = k_no_point;

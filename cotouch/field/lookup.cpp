@@ -163,8 +163,8 @@ void look_up_distances(const LookUpKind& kind, const Field& field, const CellMap
                        const std::uint32_t* index, std::uint32_t count, float* distance) noexcept {
   const auto work = [&](const LookUpKind& used, std::uint32_t begin, std::uint32_t size, const Block& block) {
     float* const out = distance + begin;
-    if (block.coarse_count + block.outside_count < size) used.interpolate(field.data().quantum, size, block, out);
     const auto cell = [&block](std::uint32_t i) { return Vec3f{block.x[i], block.y[i], block.z[i]}; };
+    if (block.coarse_count + block.outside_count < size) used.interpolate(field.data().quantum, size, block, out);
     for (std::uint32_t k = 0; k < block.coarse_count; ++k)
       out[block.coarse[k]] = field.coarse_distance(cell(block.coarse[k]));
     for (std::uint32_t k = 0; k < block.outside_count; ++k)
@@ -177,17 +177,19 @@ void look_up_gradients(const LookUpKind& kind, const Field& field, const CellMap
                        const std::uint32_t* index, std::uint32_t count, double* x, double* y, double* z) noexcept {
   const double scale = static_cast<double>(field.data().quantum) / static_cast<double>(field.spacing());
   const auto work = [&](const LookUpKind&, std::uint32_t begin, std::uint32_t size, Block& block) {
-    if (block.coarse_count + block.outside_count == 0) [[likely]] {
-      find_slopes(scale, size, block, x + begin, y + begin, z + begin);
-      return;
-    }
-    for (std::uint32_t i = 0; i < size; ++i) {
-      const Vec3f cell{block.x[i], block.y[i], block.z[i]};
+    const auto one_by_one = [&](std::uint32_t i) {
+      const Vec3f cell = map(positions[index[begin + i]]);
       const Vec3d slope = field.gradient_at(field.locate(cell), cell);
       x[begin + i] = slope.x;
       y[begin + i] = slope.y;
       z[begin + i] = slope.z;
-    }
+    };
+    // Coordinates outside may be too large for what comes next.
+    for (std::uint32_t k = 0; k < block.outside_count; ++k)
+      for (float* row : {block.x, block.y, block.z}) row[block.outside[k]] = 0;
+    find_slopes(scale, size, block, x + begin, y + begin, z + begin);
+    for (std::uint32_t k = 0; k < block.coarse_count; ++k) one_by_one(block.coarse[k]);
+    for (std::uint32_t k = 0; k < block.outside_count; ++k) one_by_one(block.outside[k]);
   };
   for_blocks(kind, field, map, positions, index, count, work);
 }
