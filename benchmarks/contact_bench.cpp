@@ -150,23 +150,33 @@ void cold(benchmark::State& state) {
 }
 BENCHMARK(cold)->ArgName("in_hole")->Arg(0)->Arg(1)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
-// A budget calibrated to a millisecond, used up with cold caches: how long does it take?
+// A budget calibrated to a millisecond, used up with cold caches: how long does it take? Levels rarely fill a budget to
+// the last node, so the one that comes nearest is measured and `full_ms` scaled by the rest.
 void full_millisecond_cold(benchmark::State& state) {
   Walk w(pair().hole);
   const WorkBudget budget = calibrate_budget(pair().shell, pair().hole, 1000);
+  const auto evaluate = [&](std::uint32_t level) {
+    w.engine.evaluate({Pose{k_pushed, {}}}, {}, Detail::at(level), w.scratch, nullptr, w.contact);
+    return static_cast<double>(w.contact.stats.visited) / budget.warm;
+  };
+  const auto missed = [&](std::uint32_t level) { return std::fabs(evaluate(level) - 1); };
+  std::uint32_t nearest = 0;
+  for (std::uint32_t level = 1; level < pair().shell.levels(); ++level)
+    if (missed(level) < missed(nearest)) nearest = level;
   ColdCaches caches;
-  Random random(3);
-  double nodes = 0;
+  double nodes = 0, least = 1;
   for (auto _ : state) {
-    const BodyState shell{shaken(random, k_pushed, 2e-5)};
     caches.chill();
     const auto start = std::chrono::steady_clock::now();
-    w.engine.evaluate(shell, {}, Detail::by_state(budget, w.contact.stats.level), w.scratch, nullptr, w.contact);
-    state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    evaluate(nearest);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    state.SetIterationTime(seconds);
+    least = std::min(least, seconds);
     nodes += w.contact.stats.visited;
   }
   report(state, nodes, w.contact);
   state.counters["budget"] = budget.warm;
+  state.counters["full_ms"] = least * 1e3 / evaluate(nearest);
 }
 BENCHMARK(full_millisecond_cold)->UseManualTime()->Unit(benchmark::kMicrosecond);
 

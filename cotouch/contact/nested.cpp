@@ -1,6 +1,7 @@
 #include <cotouch/contact/nested.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/contact/point_sums.h>
 #include <cotouch/contact/traversal.h>
 
 #include <algorithm>
@@ -25,6 +26,7 @@ struct RigidSource {
     if (clearance != 0)
       for (std::uint32_t i = 0; i < count; ++i) distance[i] -= clearance;
   }
+  void fetch(std::uint32_t point) const noexcept { __builtin_prefetch(&points->data().positions[point]); }
   float free(float distance) const noexcept { return free_radius(distance) - margin; }
   float radius(const ShellNode& node) const noexcept { return node.radius; }
 };
@@ -32,29 +34,6 @@ struct RigidSource {
 void require(bool holds, const char* sentence) {
   if (!holds) throw Error(sentence);
 }
-
-// The sums of contact.h in the field's axes about the shell's position. The 6 x 6 matrix is symmetric: 21 numbers.
-struct FieldFrameSums {
-  double depth8 = 0;
-  std::array<double, 6> push{};
-  std::array<double, 21> spread{};
-  std::array<double, 9> moment{};
-
-  void add(const Vec3d& r, const Vec3d& g, double depth) noexcept {
-    const double square = depth * depth, sixth = square * square * square, seventh = sixth * depth;
-    depth8 += seventh * depth;
-    const Vec3d c = cross(r, g);
-    const std::array<double, 6> w{g.x, g.y, g.z, c.x, c.y, c.z};
-    std::size_t k = 0;
-    for (std::size_t i = 0; i < 6; ++i) {
-      push[i] += seventh * w[i];
-      const double row = sixth * w[i];
-      for (std::size_t j = i; j < 6; ++j) spread[k++] += row * w[j];
-    }
-    for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t j = 0; j < 3; ++j) moment[3 * i + j] += seventh * r[i] * g[j];
-  }
-};
 
 }  // namespace
 
@@ -119,14 +98,26 @@ bool NestedContact::place(const BodyState& shell, const BodyState& field, Placem
 
 void NestedContact::sum(const Placement& p, const ContactScratch& scratch, PairContact& out) const noexcept {
   const Vec3f* const positions = shell_.data().positions.data();
-  FieldFrameSums sums;
+  PointSums sums(p.turn);
+  PointSums::Block block;
+  std::array<std::uint32_t, PointSums::k_block> index;
   float lowest = 0;
-  for (const ContactPoint& contact : scratch.touching()) {
-    const Vec3f& position = positions[contact.point];
-    const Vec3f cell = p.source.map(position);
-    const Vec3d g = field_.gradient_at(field_.locate(cell), cell);
-    sums.add(p.turn * Vec3d(position), g, -static_cast<double>(contact.distance));
-    lowest = std::min(lowest, contact.distance);
+  const std::span<const ContactPoint> touching = scratch.touching();
+  for (std::size_t begin = 0; begin < touching.size(); begin += PointSums::k_block) {
+    const std::size_t count = std::min<std::size_t>(PointSums::k_block, touching.size() - begin);
+    for (std::size_t i = 0; i < count; ++i) {
+      const ContactPoint& contact = touching[begin + i];
+      const Vec3d position(positions[contact.point]);
+      index[i] = contact.point;
+      block.x[i] = position.x;
+      block.y[i] = position.y;
+      block.z[i] = position.z;
+      block.depth[i] = -static_cast<double>(contact.distance);
+      lowest = std::min(lowest, contact.distance);
+    }
+    field_.gradients(p.source.map, positions, index.data(), static_cast<std::uint32_t>(count), block.gx.data(),
+                     block.gy.data(), block.gz.data());
+    sums.add(block, static_cast<std::uint32_t>(count));
   }
   out.stats.in_contact = scratch.contact_count;
   out.stats.deepest = -lowest;
@@ -138,16 +129,14 @@ void NestedContact::sum(const Placement& p, const ContactScratch& scratch, PairC
   // To world axes.
   const double a = out.weight;
   const Mat3 r = rotation_matrix(p.field.rotation), back = r.transposed();
-  const auto& s = sums.spread;
-  const Mat3 gg{{s[0], s[1], s[2], s[1], s[6], s[7], s[2], s[7], s[11]}};
-  const Mat3 gc{{s[3], s[4], s[5], s[8], s[9], s[10], s[12], s[13], s[14]}};
-  const Mat3 cc{{s[15], s[16], s[17], s[16], s[18], s[19], s[17], s[19], s[20]}};
-  const Mat3 mixed = r * gc * back * a;
-  out.sums.depth8 = sums.depth8 * a;
-  out.sums.push = {r * Vec3d{sums.push[0], sums.push[1], sums.push[2]} * a,
-                   r * Vec3d{sums.push[3], sums.push[4], sums.push[5]} * a};
-  out.sums.spread = {r * gg * back * a, mixed, mixed.transposed(), r * cc * back * a};
-  out.sums.moment = r * Mat3{sums.moment} * back * a;
+  const PointSums::Totals t = sums.totals();
+  const Mat3& m = t.moment;
+  const Vec3d torque{m(1, 2) - m(2, 1), m(2, 0) - m(0, 2), m(0, 1) - m(1, 0)};
+  const Mat3 mixed = r * t.mixed * back * a;
+  out.sums.depth8 = t.depth8 * a;
+  out.sums.push = {r * t.push * a, r * torque * a};
+  out.sums.spread = {r * t.linear * back * a, mixed, mixed.transposed(), r * t.angular * back * a};
+  out.sums.moment = r * m * back * a;
   out.on_shell = contact_force(out.sums, settings_.stiffness);
 }
 
@@ -159,10 +148,11 @@ void NestedContact::evaluate(const BodyState& shell, const BodyState& field, con
     scratch.contact_count = scratch.point_count = 0;
     return;
   }
-  const RigidSource& source = placement.source;
-  if (cache != nullptr && detail.rule != Detail::Rule::by_state) {
+  RigidSource& source = placement.source;
+  if (cache != nullptr && detail.rule != Detail::Rule::by_state && !cache->pauses()) {
     cache->begin(center_, radius_, placement.relative, static_cast<double>(field_.spacing()),
                  static_cast<double>(source.clearance));
+    source.margin += cache->skin();
     Traversal<RigidSource, true>(source, detail, last_, scratch, cache).run(out.stats);
   } else {
     Traversal<RigidSource, false>(source, detail, last_, scratch, nullptr).run(out.stats);

@@ -13,21 +13,23 @@ namespace cotouch {
 
 struct ContactScratch {
   static constexpr std::uint32_t k_block =
-      256;  // points looked up together; their buffers stay in the first-level cache
+      256;                                   // points looked up together; their buffers stay in the first-level cache
+  static constexpr std::uint32_t k_run = 8;  // numbers that are written at once, needed or not
 
   // The nodes of one level above the last that are to be visited.
   struct Queue {
+    static constexpr std::uint32_t k_no_point = 0xffffffff;
     std::vector<std::uint32_t> node;
-    std::vector<float> distance;  // a copy brings its point's, the others are looked up
+    std::vector<std::uint32_t> point;  // its point if it is new on this level, else k_no_point: the node is a copy
+    std::vector<float> distance;       // a copy brings its point's, the others are looked up
     std::uint32_t size = 0;
   };
   Queue queue, next;
   std::vector<std::uint32_t> points;  // looked up, all levels one after another
-  std::vector<std::uint32_t> slot;    // where in `queue` the point of the same index stands; not for the last level
-  std::uint32_t point_count = 0;      // of `points`, completed levels and the one being visited
+  std::uint32_t point_count = 0;
   std::vector<ContactPoint> contacts;
   std::uint32_t contact_count = 0;
-  // One block's worth of work: values, room around them, queued nodes that may touch.
+  // One block's worth of work: values, room around them, places in the queue (new points, then nodes that may touch).
   std::array<float, k_block> distance, free;
   std::array<std::uint32_t, k_block> open;
 

@@ -74,22 +74,9 @@ Field::Field(const FieldData& data, std::shared_ptr<const void> keep_alive)
   const float limit = data.band - 2.5980763F * h - data.quantum / 2 - rounding_;
   near_limit_ = limit > 0 ? limit : 0;
   inverse_lipschitz_ = 1 / data.lipschitz;
-  look_up_ = detail::fastest_look_up(data);
 }
 
-float Field::coarse_value(const Vec3f& cell, const Index3& brick) const noexcept {
-  const float fx = cell.x * 0.125F - static_cast<float>(brick.x);
-  const float fy = cell.y * 0.125F - static_cast<float>(brick.y);
-  const float fz = cell.z * 0.125F - static_cast<float>(brick.z);
-  const std::ptrdiff_t dy = data_.bricks.x + 1, dz = dy * (data_.bricks.y + 1);
-  const float* s = data_.coarse.data() + brick.z * dz + brick.y * dy + brick.x;
-  const auto along_x = [s, fx](std::ptrdiff_t i) { return s[i] + fx * (s[i + 1] - s[i]); };
-  const float a = along_x(0), b = along_x(dy), c = along_x(dz), d = along_x(dy + dz);
-  const float low = a + fy * (b - a), high = c + fy * (d - c);
-  return low + fz * (high - low);
-}
-
-float Field::outside_value(const Vec3f& cell) const noexcept {
+float Field::outside_distance(const Vec3f& cell) const noexcept {
   const auto beyond = [](float x, float size) { return x < 0 ? -x : x > size ? x - size : 0.0F; };
   const Vec3f gap{beyond(cell.x, cells_.x), beyond(cell.y, cells_.y), beyond(cell.z, cells_.z)};
   return norm(gap) * data_.spacing + data_.boundary;

@@ -68,11 +68,14 @@ class Field {
     __builtin_prefetch(place.sample + FieldData::k_brick_side * (FieldData::k_brick_side + 1) + 1);
   }
   float distance_at(const Place& place) const noexcept;
+  // The same of a place without samples: in a coarse brick of the box, outside the box.
+  float coarse_distance(const Vec3f& cell) const noexcept;
+  float outside_distance(const Vec3f& cell) const noexcept;
   // The distances of many points at once, in metres: distance[i] = distance_in_cells(map(positions[index[i]])) for
   // every i < count, to the last bit, two to three times faster.
   void distances(const CellMap& map, const Vec3f* positions, const std::uint32_t* index, std::uint32_t count,
                  float* distance) const noexcept {
-    look_up_(*this, map, positions, index, count, distance);
+    detail::look_up_distances(*look_up_, *this, map, positions, index, count, distance);
   }
   // Central difference over one cell: smooth enough for normals (the exact gradient jumps at cell borders).
   Vec3f gradient(const Vec3f& point) const noexcept;
@@ -101,6 +104,11 @@ class Field {
   // The gradient of the interpolated value at a place, metres per metre: exact, and constant along each axis within a
   // cell, so that a force along it is the derivative of an energy in the value.
   Vec3d gradient_at(const Place& place, const Vec3f& cell) const noexcept;
+  // The same of many points at once, to the last bit; arguments as for `distances`.
+  void gradients(const CellMap& map, const Vec3f* positions, const std::uint32_t* index, std::uint32_t count, double* x,
+                 double* y, double* z) const noexcept {
+    detail::look_up_gradients(*look_up_, *this, map, positions, index, count, x, y, z);
+  }
 
   Vec3f to_cells(const Vec3f& point) const noexcept { return (point - data_.origin) * inverse_spacing_; }
   float spacing() const noexcept { return data_.spacing; }
@@ -110,14 +118,11 @@ class Field {
   const FieldData& data() const noexcept { return data_; }
 
  private:
-  float coarse_value(const Vec3f& cell, const Index3& brick) const noexcept;
-  float outside_value(const Vec3f& cell) const noexcept;
-
   FieldData data_;
   float inverse_spacing_ = 0;
   Vec3f cells_;  // along each axis
   float far_loss_ = 0, near_limit_ = 0, rounding_ = 0, inverse_lipschitz_ = 0;
-  detail::LookUp look_up_ = detail::look_up_scalar;
+  const detail::LookUpKind* look_up_ = &detail::fastest_look_up_kind();
   std::shared_ptr<const void> keep_alive_;
 };
 
@@ -126,13 +131,13 @@ inline Field::Place Field::locate(const Vec3f& cell) const noexcept {
   const bool inside =
       (cell.x >= 0) & (cell.y >= 0) & (cell.z >= 0) & (cell.x < cells_.x) & (cell.y < cells_.y) & (cell.z < cells_.z);
   if (!inside) [[unlikely]]
-    return {nullptr, {outside_value(cell), 0, 0}};
+    return {nullptr, {outside_distance(cell), 0, 0}};
   const auto ix = static_cast<std::int32_t>(cell.x);
   const auto iy = static_cast<std::int32_t>(cell.y);
   const auto iz = static_cast<std::int32_t>(cell.z);
   const Index3 brick{ix >> 3, iy >> 3, iz >> 3};
   const std::uint32_t slot = data_.brick_index.data()[(brick.z * data_.bricks.y + brick.y) * data_.bricks.x + brick.x];
-  if (slot == FieldData::k_coarse) return {nullptr, {coarse_value(cell, brick), 0, 0}};
+  if (slot == FieldData::k_coarse) return {nullptr, {coarse_distance(cell), 0, 0}};
   return {data_.samples.data() + std::size_t{slot} * FieldData::k_brick_samples +
               (((iz & 7) * FieldData::k_brick_side + (iy & 7)) * FieldData::k_brick_side + (ix & 7)),
           {cell.x - static_cast<float>(ix), cell.y - static_cast<float>(iy), cell.z - static_cast<float>(iz)}};
@@ -149,6 +154,20 @@ inline float Field::distance_at(const Place& place) const noexcept {
   const float a = along_x(0), b = along_x(dy), c = along_x(dz), d = along_x(dy + dz);
   const float low = a + place.at.y * (b - a), high = c + place.at.y * (d - c);
   return (low + place.at.z * (high - low)) * data_.quantum;
+}
+
+inline float Field::coarse_distance(const Vec3f& cell) const noexcept {
+  const Index3 brick{static_cast<std::int32_t>(cell.x) >> 3, static_cast<std::int32_t>(cell.y) >> 3,
+                     static_cast<std::int32_t>(cell.z) >> 3};
+  const float fx = cell.x * 0.125F - static_cast<float>(brick.x);
+  const float fy = cell.y * 0.125F - static_cast<float>(brick.y);
+  const float fz = cell.z * 0.125F - static_cast<float>(brick.z);
+  const std::ptrdiff_t dy = data_.bricks.x + 1, dz = dy * (data_.bricks.y + 1);
+  const float* s = data_.coarse.data() + brick.z * dz + brick.y * dy + brick.x;
+  const auto along_x = [s, fx](std::ptrdiff_t i) { return s[i] + fx * (s[i + 1] - s[i]); };
+  const float a = along_x(0), b = along_x(dy), c = along_x(dz), d = along_x(dy + dz);
+  const float low = a + fy * (b - a), high = c + fy * (d - c);
+  return low + fz * (high - low);
 }
 
 }  // namespace cotouch

@@ -1,6 +1,7 @@
 #include <cotouch/field/lookup.h>
 
 #include <cotouch/field/field.h>
+#include <cotouch/field/lookup_block.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -8,18 +9,47 @@
 namespace cotouch::detail {
 namespace {
 
-constexpr std::uint32_t k_block = 128;  // points whose samples are fetched before the first is needed
+using Block = LookUpBlock;
+
+void find_cells(const Index3& bricks, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
+                std::uint32_t count, Block& block) noexcept {
+  const Vec3f size(bricks * FieldData::k_brick_cells);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Vec3f cell = map(positions[index[i]]);
+    block.x[i] = cell.x;
+    block.y[i] = cell.y;
+    block.z[i] = cell.z;
+    block.brick[i] = 0;
+    block.local[i] = Block::k_outside;
+    // What is not a number fails this too.
+    if (!(cell.x >= 0 && cell.y >= 0 && cell.z >= 0 && cell.x < size.x && cell.y < size.y && cell.z < size.z)) continue;
+    const Index3 at{static_cast<std::int32_t>(cell.x), static_cast<std::int32_t>(cell.y),
+                    static_cast<std::int32_t>(cell.z)};
+    block.brick[i] = static_cast<std::uint32_t>(((at.z >> 3) * bricks.y + (at.y >> 3)) * bricks.x + (at.x >> 3));
+    block.local[i] = static_cast<std::uint32_t>(((at.z & 7) * k_dy + (at.y & 7)) * k_dy + (at.x & 7));
+  }
+}
+
+// What is left of a coordinate within its cell.
+float fraction(float v) {
+  return v - static_cast<float>(static_cast<std::int32_t>(v));
+}
+
+void interpolate(float quantum, std::uint32_t count, const Block& block, float* distance) noexcept {
+  const auto between = [](float a, float b, float t) { return a + t * (b - a); };
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (block.local[i] == Block::k_outside) continue;  // as an integer it may not exist
+    const std::int16_t* const s = block.sample[i];
+    const float x = fraction(block.x[i]), y = fraction(block.y[i]), z = fraction(block.z[i]);
+    const auto along_x = [s, x](int k) { return static_cast<float>(s[k]) + x * static_cast<float>(s[k + 1] - s[k]); };
+    const float low = between(along_x(0), along_x(k_dy), y);
+    const float high = between(along_x(k_dz), along_x(k_dy + k_dz), y);
+    distance[i] = between(low, high, z) * quantum;
+  }
+}
 
 bool always() noexcept {
   return true;
-}
-bool any_field(const FieldData&) noexcept {
-  return true;
-}
-// What lookup_block.h takes for granted.
-bool suits_blocks(const FieldData& field) noexcept {
-  constexpr std::size_t k_upper_bit = std::size_t{1} << 31;
-  return !field.samples.empty() && field.samples.size() / FieldData::k_brick_samples < k_upper_bit;
 }
 #if defined(__x86_64__)
 bool has_avx2() noexcept {
@@ -28,14 +58,93 @@ bool has_avx2() noexcept {
 #endif
 
 constexpr LookUpKind k_kinds[] = {
-    {"scalar", look_up_scalar, always, any_field},
+    {"scalar", 1, find_cells, interpolate, always},
 #if defined(__aarch64__)
-    {"neon", look_up_neon, always, suits_blocks},
+    {"neon", 4, find_cells_neon, interpolate_neon, always},
 #elif defined(__x86_64__)
-    {"sse2", look_up_sse2, always, suits_blocks},
-    {"avx2", look_up_avx2, has_avx2, suits_blocks},
+    {"sse2", 4, find_cells_sse2, interpolate_sse2, always},
+    {"avx2", 8, find_cells_avx2, interpolate_avx2, has_avx2},
 #endif
 };
+
+// What a field without any bricks, or without fine ones, reads to no effect.
+constexpr std::uint32_t k_no_bricks[] = {FieldData::k_coarse};
+constexpr std::int16_t k_no_samples[k_dz + k_dy + 2] = {};
+
+// Points without fine samples are listed and read the first sample instead, to no effect.
+void find_samples(const FieldData& data, std::uint32_t count, Block& block) {
+  const std::uint32_t* const brick_index = data.brick_index.empty() ? k_no_bricks : data.brick_index.data();
+  const std::int16_t* const samples = data.samples.empty() ? k_no_samples : data.samples.data();
+  // The upper bit tells both k_coarse and k_outside from all others.
+  const auto is_fine = [](std::uint32_t bits) { return static_cast<std::int32_t>(bits) >= 0; };
+  const auto fetched = [samples](std::uint32_t slot, std::uint32_t local) {
+    const std::int16_t* const sample = samples + std::size_t{slot} * FieldData::k_brick_samples + local;
+    __builtin_prefetch(sample);
+    __builtin_prefetch(sample + k_dz + k_dy + 1);
+    return sample;
+  };
+  block.coarse_count = block.outside_count = 0;
+  const auto one = [&](std::uint32_t i) {
+    const std::uint32_t slot = brick_index[block.brick[i]], local = block.local[i];
+    const bool inside = is_fine(local), fine = is_fine(slot | local);
+    block.sample[i] = fetched(fine ? slot : 0, fine ? local : 0);
+    block.outside[block.outside_count] = block.coarse[block.coarse_count] = i;
+    block.outside_count += inside ? 0U : 1U;
+    block.coarse_count += inside && !fine ? 1U : 0U;
+  };
+  std::uint32_t i = 0;
+  for (; i + 4 <= count; i += 4) {  // one branch for four points
+    const std::uint32_t* const local = block.local + i;
+    std::uint32_t slot[4], all = 0;
+    for (std::uint32_t k = 0; k < 4; ++k) {
+      slot[k] = brick_index[block.brick[i + k]];
+      all |= slot[k] | local[k];
+    }
+    if (is_fine(all)) [[likely]] {
+      for (std::uint32_t k = 0; k < 4; ++k) block.sample[i + k] = fetched(slot[k], local[k]);
+    } else {
+      for (std::uint32_t k = 0; k < 4; ++k) one(i + k);
+    }
+  }
+  for (; i < count; ++i) one(i);
+}
+
+// Calls `work(begin, size, block)` for blocks whose samples are on their way. What is left at the end of whole vectors
+// is done without.
+template <class Work>
+void for_blocks(const LookUpKind& kind, const Field& field, const CellMap& map, const Vec3f* positions,
+                const std::uint32_t* index, std::uint32_t count, Work work) noexcept {
+  Block block;
+  const std::uint32_t whole = count - count % kind.lanes;
+  for (std::uint32_t begin = 0, size; begin < count; begin += size) {
+    const LookUpKind& used = begin < whole ? kind : k_kinds[0];
+    size = std::min(Block::k_size, (begin < whole ? whole : count) - begin);
+    used.find_cells(field.data().bricks, map, positions, index + begin, size, block);
+    find_samples(field.data(), size, block);
+    work(used, begin, size, block);
+  }
+}
+
+double mix(double a, double b, double t) {
+  return a + t * (b - a);
+}
+
+// Field::gradient_at, a lane for each point.
+void find_slopes(double scale, std::uint32_t count, const Block& block, double* out_x, double* out_y, double* out_z) {
+  constexpr int k_corners[8] = {0, 1, k_dy, k_dy + 1, k_dz, k_dz + 1, k_dy + k_dz, k_dy + k_dz + 1};
+  std::int16_t corner[8][Block::k_size];
+  for (std::uint32_t i = 0; i < count; ++i)
+    for (int k = 0; k < 8; ++k) corner[k][i] = block.sample[i][k_corners[k]];
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const double x = static_cast<double>(fraction(block.x[i])), y = static_cast<double>(fraction(block.y[i])),
+                 z = static_cast<double>(fraction(block.z[i]));
+    const double a = corner[0][i], b = corner[1][i], c = corner[2][i], d = corner[3][i];
+    const double e = corner[4][i], f = corner[5][i], g = corner[6][i], h = corner[7][i];
+    out_x[i] = mix(mix(b - a, d - c, y), mix(f - e, h - g, y), z) * scale;
+    out_y[i] = mix(mix(c - a, d - b, x), mix(g - e, h - f, x), z) * scale;
+    out_z[i] = mix(mix(e - a, f - b, x), mix(g - c, h - d, x), y) * scale;
+  }
+}
 
 }  // namespace
 
@@ -43,29 +152,46 @@ std::span<const LookUpKind> look_up_kinds() noexcept {
   return k_kinds;
 }
 
-LookUp fastest_look_up(const FieldData& field) noexcept {
-  LookUp fastest = look_up_scalar;
+const LookUpKind& fastest_look_up_kind() noexcept {
+  const LookUpKind* fastest = k_kinds;
   for (const LookUpKind& kind : k_kinds)
-    if (kind.runs_here() && kind.suits(field)) fastest = kind.look_up;
-  return fastest;
+    if (kind.runs_here()) fastest = &kind;
+  return *fastest;
 }
 
-void look_up_scalar(const Field& field, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
-                    std::uint32_t count, float* distance) noexcept {
-  const std::int16_t* sample[k_block];
-  float x[k_block], y[k_block], z[k_block];
-  for (std::uint32_t begin = 0; begin < count; begin += k_block) {
-    const std::uint32_t size = std::min(k_block, count - begin);
-    for (std::uint32_t i = 0; i < size; ++i) {
-      const Field::Place place = field.locate(map(positions[index[begin + i]]));
-      Field::fetch(place);
-      sample[i] = place.sample;
-      x[i] = place.at.x;
-      y[i] = place.at.y;
-      z[i] = place.at.z;
-    }
-    for (std::uint32_t i = 0; i < size; ++i) distance[begin + i] = field.distance_at({sample[i], {x[i], y[i], z[i]}});
-  }
+void look_up_distances(const LookUpKind& kind, const Field& field, const CellMap& map, const Vec3f* positions,
+                       const std::uint32_t* index, std::uint32_t count, float* distance) noexcept {
+  const auto work = [&](const LookUpKind& used, std::uint32_t begin, std::uint32_t size, const Block& block) {
+    float* const out = distance + begin;
+    const auto cell = [&block](std::uint32_t i) { return Vec3f{block.x[i], block.y[i], block.z[i]}; };
+    if (block.coarse_count + block.outside_count < size) used.interpolate(field.data().quantum, size, block, out);
+    for (std::uint32_t k = 0; k < block.coarse_count; ++k)
+      out[block.coarse[k]] = field.coarse_distance(cell(block.coarse[k]));
+    for (std::uint32_t k = 0; k < block.outside_count; ++k)
+      out[block.outside[k]] = field.outside_distance(cell(block.outside[k]));
+  };
+  for_blocks(kind, field, map, positions, index, count, work);
+}
+
+void look_up_gradients(const LookUpKind& kind, const Field& field, const CellMap& map, const Vec3f* positions,
+                       const std::uint32_t* index, std::uint32_t count, double* x, double* y, double* z) noexcept {
+  const double scale = static_cast<double>(field.data().quantum) / static_cast<double>(field.spacing());
+  const auto work = [&](const LookUpKind&, std::uint32_t begin, std::uint32_t size, Block& block) {
+    const auto one_by_one = [&](std::uint32_t i) {
+      const Vec3f cell = map(positions[index[begin + i]]);
+      const Vec3d slope = field.gradient_at(field.locate(cell), cell);
+      x[begin + i] = slope.x;
+      y[begin + i] = slope.y;
+      z[begin + i] = slope.z;
+    };
+    // Coordinates outside may be too large for what comes next.
+    for (std::uint32_t k = 0; k < block.outside_count; ++k)
+      for (float* row : {block.x, block.y, block.z}) row[block.outside[k]] = 0;
+    find_slopes(scale, size, block, x + begin, y + begin, z + begin);
+    for (std::uint32_t k = 0; k < block.coarse_count; ++k) one_by_one(block.coarse[k]);
+    for (std::uint32_t k = 0; k < block.outside_count; ++k) one_by_one(block.outside[k]);
+  };
+  for_blocks(kind, field, map, positions, index, count, work);
 }
 
 }  // namespace cotouch::detail

@@ -1,10 +1,11 @@
-// How Field::distances does its work: one implementation for each kind of processor. All give the same bits, because
-// each lane of a vector does for its point what Field::distance_in_cells does, in the same order and without fused
-// operations.
+// How Field::distances and Field::gradients do their work: the same steps for every kind of processor, the two of them
+// that are all arithmetic written once for each. All give the same bits, because each lane of a vector does for its
+// point what Field::distance_in_cells does, in the same order and without fused operations.
 #pragma once
 
 #include <cotouch/base/vec.h>
 #include <cotouch/field/cell_map.h>
+#include <cotouch/field/index.h>
 
 #include <cstdint>
 #include <span>
@@ -12,36 +13,30 @@
 namespace cotouch {
 
 class Field;
-struct FieldData;
 
 namespace detail {
 
-// Arguments as for Field::distances.
-using LookUp = void (*)(const Field& field, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
-                        std::uint32_t count, float* distance) noexcept;
+struct LookUpBlock;  // lookup_block.h
 
 struct LookUpKind {
   const char* name;
-  LookUp look_up;
-  bool (*runs_here)() noexcept;                    // on this processor
-  bool (*suits)(const FieldData& field) noexcept;  // a field of this size
+  std::uint32_t lanes;  // `count` below is a multiple of it
+  // Fills a block up to `brick` and `local`.
+  void (*find_cells)(const Index3& bricks, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
+                     std::uint32_t count, LookUpBlock& block) noexcept;
+  void (*interpolate)(float quantum, std::uint32_t count, const LookUpBlock& block, float* distance) noexcept;
+  bool (*runs_here)() noexcept;  // on this processor
 };
 
 // All that this build contains, the preferred one last. The first is scalar and runs always.
 std::span<const LookUpKind> look_up_kinds() noexcept;
-LookUp fastest_look_up(const FieldData& field) noexcept;
+const LookUpKind& fastest_look_up_kind() noexcept;
 
-void look_up_scalar(const Field& field, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
-                    std::uint32_t count, float* distance) noexcept;
-#if defined(__aarch64__)
-void look_up_neon(const Field& field, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
-                  std::uint32_t count, float* distance) noexcept;
-#elif defined(__x86_64__)
-void look_up_sse2(const Field& field, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
-                  std::uint32_t count, float* distance) noexcept;
-void look_up_avx2(const Field& field, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
-                  std::uint32_t count, float* distance) noexcept;
-#endif
+// Arguments as for Field::distances and Field::gradients.
+void look_up_distances(const LookUpKind& kind, const Field& field, const CellMap& map, const Vec3f* positions,
+                       const std::uint32_t* index, std::uint32_t count, float* distance) noexcept;
+void look_up_gradients(const LookUpKind& kind, const Field& field, const CellMap& map, const Vec3f* positions,
+                       const std::uint32_t* index, std::uint32_t count, double* x, double* y, double* z) noexcept;
 
 }  // namespace detail
 }  // namespace cotouch

@@ -1,6 +1,5 @@
 // Lookups of four points at a time with NEON, which every arm64 processor has.
 #if defined(__aarch64__)
-#include <cotouch/field/lookup.h>
 #include <cotouch/field/lookup_block.h>
 
 #include <arm_neon.h>
@@ -22,6 +21,11 @@ uint32x4_t four(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t
 }
 
 Points load(const Vec3f* positions, const std::uint32_t* index) {
+  const std::uint32_t first = index[0];
+  if ((index[1] == first + 1) & (index[2] == first + 2) & (index[3] == first + 3)) {
+    const float32x4x3_t p = vld3q_f32(&positions[first].x);
+    return {p.val[0], p.val[1], p.val[2]};
+  }
   const Vec3f &p0 = positions[index[0]], &p1 = positions[index[1]];
   const Vec3f &p2 = positions[index[2]], &p3 = positions[index[3]];
   const float32x4_t xy01 = vcombine_f32(vld1_f32(&p0.x), vld1_f32(&p1.x));
@@ -34,37 +38,6 @@ Points load(const Vec3f* positions, const std::uint32_t* index) {
 float32x4_t mapped(const Points& p, float32x4_t row, float32x4_t constant) {
   const float32x4_t sum = vaddq_f32(vmulq_laneq_f32(p.x, row, 0), vmulq_laneq_f32(p.y, row, 1));
   return vaddq_f32(vaddq_f32(sum, vmulq_laneq_f32(p.z, row, 2)), constant);
-}
-
-void find_cells(const Index3& bricks, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
-                std::uint32_t count, Block& block) {
-  const float32x4_t row_x{map.xx, map.xy, map.xz, 0}, row_y{map.yx, map.yy, map.yz, 0},
-      row_z{map.zx, map.zy, map.zz, 0};
-  const float32x4_t map_x = vdupq_n_f32(map.x), map_y = vdupq_n_f32(map.y), map_z = vdupq_n_f32(map.z);
-  const float32x4_t zero = vdupq_n_f32(0);
-  const float32x4_t size_x = vdupq_n_f32(static_cast<float>(bricks.x * FieldData::k_brick_cells));
-  const float32x4_t size_y = vdupq_n_f32(static_cast<float>(bricks.y * FieldData::k_brick_cells));
-  const float32x4_t size_z = vdupq_n_f32(static_cast<float>(bricks.z * FieldData::k_brick_cells));
-  const int32x4_t seven = vdupq_n_s32(7), side = vdupq_n_s32(k_dy);
-  const int32x4_t row = vdupq_n_s32(bricks.x), layer = vdupq_n_s32(bricks.x * bricks.y);
-  for (std::uint32_t i = 0; i < count; i += k_lanes) {
-    const Points p = load(positions, index + i);
-    const float32x4_t x = mapped(p, row_x, map_x), y = mapped(p, row_y, map_y), z = mapped(p, row_z, map_z);
-    // What is not a number fails the second.
-    const uint32x4_t low = vcgeq_f32(vminq_f32(vminq_f32(x, y), z), zero);
-    const uint32x4_t high = vandq_u32(vandq_u32(vcltq_f32(x, size_x), vcltq_f32(y, size_y)), vcltq_f32(z, size_z));
-    const uint32x4_t inside = vandq_u32(low, high);
-    const int32x4_t ix = vcvtq_s32_f32(x), iy = vcvtq_s32_f32(y), iz = vcvtq_s32_f32(z);
-    vst1q_f32(block.x + i, vsubq_f32(x, vcvtq_f32_s32(ix)));
-    vst1q_f32(block.y + i, vsubq_f32(y, vcvtq_f32_s32(iy)));
-    vst1q_f32(block.z + i, vsubq_f32(z, vcvtq_f32_s32(iz)));
-    const int32x4_t brick =
-        vmlaq_s32(vmlaq_s32(vshrq_n_s32(ix, 3), vshrq_n_s32(iy, 3), row), vshrq_n_s32(iz, 3), layer);
-    const int32x4_t local =
-        vmlaq_s32(vandq_s32(ix, seven), vmlaq_s32(vandq_s32(iy, seven), vandq_s32(iz, seven), side), side);
-    vst1q_u32(block.brick + i, vandq_u32(vreinterpretq_u32_s32(brick), inside));
-    vst1q_u32(block.local + i, vornq_u32(vreinterpretq_u32_s32(local), inside));
-  }
 }
 
 // Of four points, the value on one edge of the cell along x: low + x * (high - low).
@@ -84,21 +57,52 @@ float32x4_t between(float32x4_t a, float32x4_t b, float32x4_t t) {
   return vaddq_f32(a, vmulq_f32(t, vsubq_f32(b, a)));
 }
 
-void interpolate(float quantum, std::uint32_t count, const Block& block, float* distance) {
-  for (std::uint32_t i = 0; i < count; i += k_lanes) {
-    const std::int16_t* const* const s = block.sample + i;
-    const float32x4_t x = vld1q_f32(block.x + i), y = vld1q_f32(block.y + i), z = vld1q_f32(block.z + i);
-    const float32x4_t low = between(along_x(s, 0, x), along_x(s, k_dy, x), y);
-    const float32x4_t high = between(along_x(s, k_dz, x), along_x(s, k_dy + k_dz, x), y);
-    vst1q_f32(distance + i, vmulq_n_f32(between(low, high, z), quantum));
-  }
+float32x4_t fraction(const float* coordinate) {
+  const float32x4_t v = vld1q_f32(coordinate);
+  return vsubq_f32(v, vrndq_f32(v));
 }
 
 }  // namespace
 
-void look_up_neon(const Field& field, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
-                  std::uint32_t count, float* distance) noexcept {
-  look_up_blocks<k_lanes>(field, map, positions, index, count, distance, find_cells, interpolate);
+void find_cells_neon(const Index3& bricks, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
+                     std::uint32_t count, LookUpBlock& block) noexcept {
+  const float32x4_t row_x{map.xx, map.xy, map.xz, 0}, row_y{map.yx, map.yy, map.yz, 0},
+      row_z{map.zx, map.zy, map.zz, 0};
+  const float32x4_t map_x = vdupq_n_f32(map.x), map_y = vdupq_n_f32(map.y), map_z = vdupq_n_f32(map.z);
+  const float32x4_t zero = vdupq_n_f32(0);
+  const float32x4_t size_x = vdupq_n_f32(static_cast<float>(bricks.x * FieldData::k_brick_cells));
+  const float32x4_t size_y = vdupq_n_f32(static_cast<float>(bricks.y * FieldData::k_brick_cells));
+  const float32x4_t size_z = vdupq_n_f32(static_cast<float>(bricks.z * FieldData::k_brick_cells));
+  const int32x4_t seven = vdupq_n_s32(7), side = vdupq_n_s32(k_dy);
+  const int32x4_t row = vdupq_n_s32(bricks.x), layer = vdupq_n_s32(bricks.x * bricks.y);
+  for (std::uint32_t i = 0; i < count; i += k_lanes) {
+    const Points p = load(positions, index + i);
+    const float32x4_t x = mapped(p, row_x, map_x), y = mapped(p, row_y, map_y), z = mapped(p, row_z, map_z);
+    // What is not a number fails the second.
+    const uint32x4_t low = vcgeq_f32(vminq_f32(vminq_f32(x, y), z), zero);
+    const uint32x4_t high = vandq_u32(vandq_u32(vcltq_f32(x, size_x), vcltq_f32(y, size_y)), vcltq_f32(z, size_z));
+    const uint32x4_t inside = vandq_u32(low, high);
+    const int32x4_t ix = vcvtq_s32_f32(x), iy = vcvtq_s32_f32(y), iz = vcvtq_s32_f32(z);
+    vst1q_f32(block.x + i, x);
+    vst1q_f32(block.y + i, y);
+    vst1q_f32(block.z + i, z);
+    const int32x4_t brick =
+        vmlaq_s32(vmlaq_s32(vshrq_n_s32(ix, 3), vshrq_n_s32(iy, 3), row), vshrq_n_s32(iz, 3), layer);
+    const int32x4_t local =
+        vmlaq_s32(vandq_s32(ix, seven), vmlaq_s32(vandq_s32(iy, seven), vandq_s32(iz, seven), side), side);
+    vst1q_u32(block.brick + i, vandq_u32(vreinterpretq_u32_s32(brick), inside));
+    vst1q_u32(block.local + i, vornq_u32(vreinterpretq_u32_s32(local), inside));
+  }
+}
+
+void interpolate_neon(float quantum, std::uint32_t count, const LookUpBlock& block, float* distance) noexcept {
+  for (std::uint32_t i = 0; i < count; i += k_lanes) {
+    const std::int16_t* const* const s = block.sample + i;
+    const float32x4_t x = fraction(block.x + i), y = fraction(block.y + i), z = fraction(block.z + i);
+    const float32x4_t low = between(along_x(s, 0, x), along_x(s, k_dy, x), y);
+    const float32x4_t high = between(along_x(s, k_dz, x), along_x(s, k_dy + k_dz, x), y);
+    vst1q_f32(distance + i, vmulq_n_f32(between(low, high, z), quantum));
+  }
 }
 
 }  // namespace cotouch::detail

@@ -1,6 +1,5 @@
 // Lookups of four points at a time with SSE2, which every x86-64 processor has.
 #if defined(__x86_64__)
-#include <cotouch/field/lookup.h>
 #include <cotouch/field/lookup_block.h>
 
 #include <emmintrin.h>
@@ -30,8 +29,9 @@ __m128 is_within(__m128 v, float size) {
   return _mm_and_ps(_mm_cmpge_ps(v, _mm_setzero_ps()), _mm_cmplt_ps(v, _mm_set1_ps(size)));
 }
 
-__m128 fraction(__m128 v, __m128i whole) {
-  return _mm_sub_ps(v, _mm_cvtepi32_ps(whole));
+__m128 fraction(const float* coordinate) {
+  const __m128 v = _mm_load_ps(coordinate);
+  return _mm_sub_ps(v, _mm_cvtepi32_ps(_mm_cvttps_epi32(v)));
 }
 
 // There is no product of 32-bit lanes. Bricks are fewer than 2^24 (256 along each axis), so floats hold them exactly.
@@ -46,30 +46,6 @@ __m128i nine_times(__m128i i) {
   return _mm_add_epi32(i, _mm_slli_epi32(i, 3));
 }
 
-void find_cells(const Index3& bricks, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
-                std::uint32_t count, Block& block) {
-  const Vec3f size(bricks * FieldData::k_brick_cells);
-  const __m128i seven = _mm_set1_epi32(7);
-  for (std::uint32_t i = 0; i < count; i += k_lanes) {
-    const Points p = load(positions, index + i);
-    const __m128 x = mapped(p, map.xx, map.xy, map.xz, map.x);
-    const __m128 y = mapped(p, map.yx, map.yy, map.yz, map.y);
-    const __m128 z = mapped(p, map.zx, map.zy, map.zz, map.z);
-    const __m128i inside =
-        _mm_castps_si128(_mm_and_ps(_mm_and_ps(is_within(x, size.x), is_within(y, size.y)), is_within(z, size.z)));
-    const __m128i ix = _mm_cvttps_epi32(x), iy = _mm_cvttps_epi32(y), iz = _mm_cvttps_epi32(z);
-    _mm_store_ps(block.x + i, fraction(x, ix));
-    _mm_store_ps(block.y + i, fraction(y, iy));
-    _mm_store_ps(block.z + i, fraction(z, iz));
-    const __m128i brick = brick_at(_mm_srai_epi32(ix, 3), _mm_srai_epi32(iy, 3), _mm_srai_epi32(iz, 3), bricks);
-    const __m128i row = _mm_add_epi32(nine_times(_mm_and_si128(iz, seven)), _mm_and_si128(iy, seven));
-    const __m128i local = _mm_add_epi32(nine_times(row), _mm_and_si128(ix, seven));
-    const __m128i outside = _mm_xor_si128(inside, _mm_set1_epi32(-1));
-    _mm_store_si128(reinterpret_cast<__m128i*>(block.brick + i), _mm_and_si128(brick, inside));
-    _mm_store_si128(reinterpret_cast<__m128i*>(block.local + i), _mm_or_si128(local, outside));
-  }
-}
-
 // Of four points, the value on one edge of the cell along x: low + x * (high - low).
 __m128 along_x(const std::int16_t* const* s, int offset, __m128 x) {
   const auto bits = [s, offset](int lane) { return static_cast<int>(bits_at(s[lane] + offset)); };
@@ -82,21 +58,40 @@ __m128 between(__m128 a, __m128 b, __m128 t) {
   return _mm_add_ps(a, _mm_mul_ps(t, _mm_sub_ps(b, a)));
 }
 
-void interpolate(float quantum, std::uint32_t count, const Block& block, float* distance) {
+}  // namespace
+
+void find_cells_sse2(const Index3& bricks, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
+                     std::uint32_t count, LookUpBlock& block) noexcept {
+  const Vec3f size(bricks * FieldData::k_brick_cells);
+  const __m128i seven = _mm_set1_epi32(7);
+  for (std::uint32_t i = 0; i < count; i += k_lanes) {
+    const Points p = load(positions, index + i);
+    const __m128 x = mapped(p, map.xx, map.xy, map.xz, map.x);
+    const __m128 y = mapped(p, map.yx, map.yy, map.yz, map.y);
+    const __m128 z = mapped(p, map.zx, map.zy, map.zz, map.z);
+    const __m128i inside =
+        _mm_castps_si128(_mm_and_ps(_mm_and_ps(is_within(x, size.x), is_within(y, size.y)), is_within(z, size.z)));
+    const __m128i ix = _mm_cvttps_epi32(x), iy = _mm_cvttps_epi32(y), iz = _mm_cvttps_epi32(z);
+    _mm_store_ps(block.x + i, x);
+    _mm_store_ps(block.y + i, y);
+    _mm_store_ps(block.z + i, z);
+    const __m128i brick = brick_at(_mm_srai_epi32(ix, 3), _mm_srai_epi32(iy, 3), _mm_srai_epi32(iz, 3), bricks);
+    const __m128i row = _mm_add_epi32(nine_times(_mm_and_si128(iz, seven)), _mm_and_si128(iy, seven));
+    const __m128i local = _mm_add_epi32(nine_times(row), _mm_and_si128(ix, seven));
+    const __m128i outside = _mm_xor_si128(inside, _mm_set1_epi32(-1));
+    _mm_store_si128(reinterpret_cast<__m128i*>(block.brick + i), _mm_and_si128(brick, inside));
+    _mm_store_si128(reinterpret_cast<__m128i*>(block.local + i), _mm_or_si128(local, outside));
+  }
+}
+
+void interpolate_sse2(float quantum, std::uint32_t count, const LookUpBlock& block, float* distance) noexcept {
   for (std::uint32_t i = 0; i < count; i += k_lanes) {
     const std::int16_t* const* const s = block.sample + i;
-    const __m128 x = _mm_load_ps(block.x + i), y = _mm_load_ps(block.y + i), z = _mm_load_ps(block.z + i);
+    const __m128 x = fraction(block.x + i), y = fraction(block.y + i), z = fraction(block.z + i);
     const __m128 low = between(along_x(s, 0, x), along_x(s, k_dy, x), y);
     const __m128 high = between(along_x(s, k_dz, x), along_x(s, k_dy + k_dz, x), y);
     _mm_storeu_ps(distance + i, _mm_mul_ps(between(low, high, z), _mm_set1_ps(quantum)));
   }
-}
-
-}  // namespace
-
-void look_up_sse2(const Field& field, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
-                  std::uint32_t count, float* distance) noexcept {
-  look_up_blocks<k_lanes>(field, map, positions, index, count, distance, find_cells, interpolate);
 }
 
 }  // namespace cotouch::detail

@@ -104,9 +104,46 @@ TEST(NestedContact, AnUnmovedPairIsNotLookedUpTwiceWhereItIsFree) {
   const ContactStats second = engine.at(shell, {}, {}, &cache).stats;
   EXPECT_GT(first.visited, 0U);
   EXPECT_EQ(second.visited, 0U);
-  EXPECT_EQ(second.skipped, first.visited);
+  EXPECT_EQ(second.skipped, 0U);  // the tree is not even entered
+  const double cell = static_cast<double>(pair.field.spacing());
+  const ContactStats third = engine.at({{{0, cell, 0.2}, {}}}, {}, {}, &cache).stats;
+  EXPECT_EQ(third.visited, 0U);
+  EXPECT_GT(third.skipped, 0U);
   cache.clear();
   EXPECT_EQ(engine.at(shell, {}, {}, &cache).stats.visited, first.visited);
+}
+
+// Slow motion in contact, where the tree is walked only now and then: no point comes into contact unseen.
+TEST(NestedContact, WhatTouchesWhileTheTreeIsNotWalkedIsWhatAWalkWouldFind) {
+  Random random(14);
+  for (const Pair& pair : pairs()) {
+    SCOPED_TRACE(pair.name);
+    Evaluator with(pair.shell, pair.field), without(pair.shell, pair.field);
+    CoherenceCache cache;
+    const double cell = static_cast<double>(pair.field.spacing());
+    int touching = 0, changes = 0, walks = 0, cycles = 0;
+    for (int start = 0; start < 20; ++start) {
+      Pose relative = random_pose(random, 0.06);
+      Vec6 motion{random.direction() * (0.03 * cell), random.direction() * (0.03 * cell / with.engine.radius())};
+      std::uint32_t last = 0;
+      for (int cycle = 0; cycle < 100; ++cycle, ++cycles) {
+        if (cycle % 30 == 29) motion = {-motion.linear, -motion.angular};
+        relative = moved(relative, motion);
+        with.at({relative}, {}, {}, &cache);
+        without.at({relative}, BodyState{});
+        ASSERT_TRUE(same_bits(with.contact, without.contact)) << "start " << start << ", cycle " << cycle;
+        ASSERT_TRUE(same_points(with.scratch.touching(), without.scratch.touching()));
+        const ContactStats& stats = with.contact.stats;
+        touching += stats.in_contact > 0;
+        changes += stats.in_contact != last;
+        walks += stats.skipped > 0 || stats.visited == without.contact.stats.visited;
+        last = stats.in_contact;
+      }
+    }
+    EXPECT_GT(touching, cycles / 10);
+    EXPECT_GT(changes, cycles / 20);
+    EXPECT_LT(walks, cycles / 2);
+  }
 }
 
 // A hand that trembles in one place: what the cache knows is not used up.
