@@ -67,9 +67,9 @@ void memory_of_a_pair(benchmark::State& state) {
     ContactScratch scratch;
     scratch.reserve(k_points);
     const auto bytes = [](const auto& v) { return static_cast<double>(v.capacity() * sizeof(v[0])); };
-    shared = static_cast<double>(sizeof scratch) + bytes(scratch.points) + bytes(scratch.slot) +
-             bytes(scratch.contacts) + bytes(scratch.queue.node) + bytes(scratch.queue.distance) +
-             bytes(scratch.next.node) + bytes(scratch.next.distance);
+    shared = static_cast<double>(sizeof scratch) + bytes(scratch.points) + bytes(scratch.contacts) +
+             bytes(scratch.queue.node) + bytes(scratch.queue.distance) + bytes(scratch.queue.point) +
+             bytes(scratch.next.node) + bytes(scratch.next.distance) + bytes(scratch.next.point);
     benchmark::DoNotOptimize(scratch.points.data());
   }
   state.counters["shared_bytes"] = shared;
