@@ -121,7 +121,7 @@ Docking docking_world(Progress& progress) {
   scene.task.reset();  // or it would snap in at once
   docking.speed = 0.05;
   docking.steps = static_cast<int>(std::lround(k_way / docking.speed / 0.01)) + 10;
-  docking.nodes = 4000;
+  docking.nodes = 3000;
   for (const double side : {-1.0, 1.0}) {
     HandInput hand;
     hand.present = true;

@@ -146,7 +146,7 @@ void Step::advance(const Island& island) noexcept {
   for (; left > 0; ++count) {
     if (count > 0)
       for (const std::uint32_t i : bodies(island)) place_body(model, state, i, w);
-    evaluate_contacts(model, state, detail, island, w);
+    evaluate_contacts(model, state, detail, island, count == 0, w);
     const double h = next_substep(island, left);
     sum_contacts(model, island, w);
     w.unknowns.clear();

@@ -105,7 +105,7 @@ void find_gap(const WorldModel& model, std::uint32_t i, double wanted, std::uint
 }
 
 void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDetail& detail, const Island& island,
-                       StepScratch::Work& work) noexcept {
+                       bool first, StepScratch::Work& work) noexcept {
   for (std::uint32_t k = island.pairs_begin; k < island.pairs_end; ++k) {
     const std::uint32_t i = work.candidates[k];
     const PairModel& pair = model.pairs()[i];
@@ -117,9 +117,9 @@ void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDet
       w.touching = false;
     } else {
       evaluate_pair(model, state, detail, i, work);
-      // Where a tick takes several substeps, a look at the gap may spare the contact some.
+      // If a tick takes several substeps, one look at the gap spares many at the contact.
       const double way = a.travel + b.travel - moved;
-      if (!w.touching && way > w.longest_move) find_gap(model, i, way, k_close_look, work);
+      if (!first && !w.touching && way > w.longest_move) find_gap(model, i, way, k_close_look, work);
     }
   }
 }

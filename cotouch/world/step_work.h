@@ -106,7 +106,7 @@ constexpr std::uint32_t k_glance = 48, k_close_look = 512;  // nodes of a level
 void find_gap(const WorldModel& model, std::uint32_t pair, double wanted, std::uint32_t most_nodes,
               StepScratch::Work& work) noexcept;
 void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDetail& detail, const Island& island,
-                       StepScratch::Work& work) noexcept;
+                       bool first, StepScratch::Work& work) noexcept;
 void sum_contacts(const WorldModel& model, const Island& island, StepScratch::Work& work) noexcept;
 // step_bodies.cpp: how the bodies move.
 constexpr std::uint32_t k_most_substeps = 128;
