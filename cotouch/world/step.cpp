@@ -118,7 +118,7 @@ double Step::next_substep(const Island& island, double left) noexcept {
   set_speeds(island, left);
   double h = left;
   for (const std::uint32_t i : bodies(island))
-    if (w.bodies[i].role == Role::held) h = std::min(h, balance_period(model, i, w));
+    if (w.bodies[i].role == Role::held) h = std::min(h, balance_period(w.bodies[i]));
   for (const bool touching : {true, false})  // those first: they are known, and may spare the others a closer look
     for (const std::uint32_t i : pairs(island)) {
       const PairModel& pair = model.pairs()[i];
@@ -147,8 +147,10 @@ void Step::advance(const Island& island) noexcept {
     if (count > 0)
       for (const std::uint32_t i : bodies(island)) place_body(model, state, i, w);
     evaluate_contacts(model, state, detail, island, count == 0, w);
-    const double h = next_substep(island, left);
     sum_contacts(model, island, w);
+    for (const std::uint32_t i : bodies(island))
+      if (w.bodies[i].role == Role::held) balance(model, state, i, w);
+    const double h = next_substep(island, left);
     w.unknowns.clear();
     for (const std::uint32_t i : bodies(island)) {
       BodyWork& body = w.bodies[i];
@@ -156,7 +158,7 @@ void Step::advance(const Island& island) noexcept {
         const double now = state.head().ticks * tick + (tick - left);
         follow_path(model, state, i, now, now + h, w);
       } else if (body.role == Role::held) {
-        balance(model, state, i, h, w);
+        set_held_velocity(model, state, i, h, w);
       } else {
         body.velocity = {state.bodies()[i].velocity, state.bodies()[i].spin};
         body.unknown = static_cast<std::int32_t>(w.unknowns.size());

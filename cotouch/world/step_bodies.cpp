@@ -124,11 +124,8 @@ void begin_body(const WorldModel& model, WorldState& state, std::uint32_t i, Ste
     body.push = std::min(body.travel, k_most_balances * tick / k_balance_period * k_held_step * model.finest_cell(i));
 }
 
-double balance_period(const WorldModel& model, std::uint32_t i, const StepScratch::Work& w) noexcept {
-  const BodyWork& body = w.bodies[i];
-  const double tick = model.settings().tick, periods = tick / k_balance_period;
-  const double moves = body.near ? k_balance_share * body.travel / (k_held_step * model.finest_cell(i)) : 0;
-  return tick / std::clamp(moves, periods, k_most_balances * periods);
+double balance_period(const BodyWork& body) noexcept {
+  return k_balance_period / std::clamp(body.moves_wanted, 1.0, k_most_balances);
 }
 
 void follow_path(const WorldModel& model, WorldState& state, std::uint32_t i, double from, double to,
@@ -150,7 +147,7 @@ void follow_path(const WorldModel& model, WorldState& state, std::uint32_t i, do
   body.next = next;
 }
 
-void balance(const WorldModel& model, WorldState& state, std::uint32_t i, double h, StepScratch::Work& w) noexcept {
+void balance(const WorldModel& model, const WorldState& state, std::uint32_t i, StepScratch::Work& w) noexcept {
   BodyWork& body = w.bodies[i];
   Wrench net = body.force.wrench;
   Mat6 matrix = body.force.stiffness;
@@ -165,10 +162,16 @@ void balance(const WorldModel& model, WorldState& state, std::uint32_t i, double
   Vec6 motion;
   if (!solve(matrix, {net.force, net.torque}, motion)) motion = {};
   const double length = (norm(motion.linear) + norm(motion.angular) * model.reach(i)) * k_balance_share;
-  const double most = body.near ? k_held_step * model.finest_cell(i) : k_fastest * h;
-  const double taken = k_balance_share * (length > most ? most / length : 1.0);
+  const double most = body.near ? k_held_step * model.finest_cell(i) : k_fastest * k_balance_period;
+  body.moves_wanted = length / most;
+  const double taken = k_balance_share / std::max(1.0, body.moves_wanted);
   body.next = moved(body.pose, {motion.linear * taken, motion.angular * taken});
   if (!is_finite(body.next)) body.next = body.pose;
+}
+
+void set_held_velocity(const WorldModel& model, WorldState& state, std::uint32_t i, double h,
+                       StepScratch::Work& w) noexcept {
+  BodyWork& body = w.bodies[i];
   BodyRecord& record = state.bodies()[i];
   record.velocity = (transform(body.next, model.bodies()[i].mass.center) - body.center) / h;
   record.spin = rotation_vector(body.next.rotation * body.pose.rotation.conjugate()) / h;

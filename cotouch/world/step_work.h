@@ -28,6 +28,7 @@ struct BodyWork {
   double speed = 0;          // m/s of the fastest of them in the next substep
   double pull = 0;           // m/s^2 by which gravity and hands may make a free body faster
   bool supported = false;    // something touches it
+  double moves_wanted = 0;   // of a held body: its way towards balance in the longest moves that it may take
   bool near = false;         // something may be within reach in this tick
   std::uint32_t island = 0;  // during the search for islands: the first body it is known to meet
   Pose next;                 // after this substep; not of free bodies
@@ -122,11 +123,14 @@ void begin_body(const WorldModel& model, WorldState& state, std::uint32_t body, 
 void place_body(const WorldModel& model, const WorldState& state, std::uint32_t body, StepScratch::Work& work) noexcept;
 void follow_path(const WorldModel& model, WorldState& state, std::uint32_t body, double from, double to,
                  StepScratch::Work& work) noexcept;
-// Seconds between two moves towards balance of a body in the hand.
-double balance_period(const WorldModel& model, std::uint32_t body, const StepScratch::Work& work) noexcept;
-// Towards the pose where the contacts, as they are linearised here, and the grasps balance.
-void balance(const WorldModel& model, WorldState& state, std::uint32_t body, double h,
-             StepScratch::Work& work) noexcept;
+// Towards the pose where the contacts, as they are linearised here, and the grasps balance: half of the way, and no
+// farther than a third of a cell near something. Sets `next` and `moves_wanted`.
+void balance(const WorldModel& model, const WorldState& state, std::uint32_t body, StepScratch::Work& work) noexcept;
+// Seconds until its next such move: sooner if this one was cut short.
+double balance_period(const BodyWork& body) noexcept;
+// The velocity of a body that gets to its `next` in `h` seconds.
+void set_held_velocity(const WorldModel& model, WorldState& state, std::uint32_t body, double h,
+                       StepScratch::Work& work) noexcept;
 // Links to the hands that hold an island's bodies with their mass.
 void add_grasps(const WorldModel& model, const WorldState& state, StepScratch::Work& work) noexcept;
 void move_body(const WorldModel& model, WorldState& state, std::uint32_t body, double h,
