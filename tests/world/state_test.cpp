@@ -33,10 +33,10 @@ std::vector<HandInput> busy_inputs(int i) {
 }
 
 // Every step of every scene: taken, taken back, taken again on memory that remembers other things, or nothing.
-TEST(WorldSync, EveryStepOfEverySceneTakenBackAndTakenAgainIsTheSame) {
+TEST(WorldSyncSlow, EveryStepOfEverySceneTakenBackAndTakenAgainIsTheSame) {
   for (const std::string& name : builtin_scene_names()) {
     SCOPED_TRACE(name);
-    const Scene scene = small_scene(name);
+    const Scene scene = with_hands(small_scene(name));
     const auto model = make_model(scene, {.tick = 1e-2, .hands = 4, .budget = WorkBudget::of(400)});
     const std::vector<HandPath> paths = script_paths(scene);
     double longest = 1;

@@ -142,6 +142,26 @@ inline Scene small_scene(const std::string& name) {
   return scene;
 }
 
+// With two hands that each take a free body and push it to where the next one is, if the scene has none of its own.
+inline Scene with_hands(Scene scene) {
+  if (!scene.scripts.empty()) return scene;
+  std::vector<const SceneBody*> free;
+  for (const SceneBody& body : scene.bodies)
+    if (body.motion == Motion::free) free.push_back(&body);
+  for (std::size_t i = 0; i + 1 < free.size() && i < 2; ++i)
+    scene.scripts.push_back({free[i]->id, {free[i]->pose, free[i + 1]->pose, free[i]->pose}});
+  return scene;
+}
+
+// The lowest point of a body's mesh, as the world has it.
+inline double lowest_point(const World& world, std::uint32_t id) {
+  double lowest = 1e9;
+  for (const Piece& piece : world.model->bodies()[*world.model->index_of(id)].pieces)
+    for (const Vec3d& p : piece.part->mesh.vertices)
+      lowest = std::min(lowest, transform(world.body(id).pose * piece.place, p).z);
+  return lowest;
+}
+
 // What the scene's scripted hands do in a step.
 inline std::vector<HandInput> scripted(const Scene& scene, const std::vector<HandPath>& paths, std::uint64_t step,
                                        double tick) {
