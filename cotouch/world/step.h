@@ -2,9 +2,9 @@
 // allocation, the same bits everywhere.
 //
 // Bodies that may meet within the tick form islands, and each island is stepped for itself, in substeps of h seconds
-// that let nothing which touches move by more than half a cell, and nothing get deeper than that into what it meets: a
-// lower bound of the gap between two bodies says how far they may go until then. All of it follows from state and
-// inputs alone. In each substep:
+// that let nothing which touches move by more than half a cell or 0.4 mm, and nothing get deeper than 0.2 mm into what
+// it meets: a lower bound of the gap between two bodies says how far they may go until then. All of it follows from
+// state and inputs alone. In each substep:
 //
 // 1. Contact of all pairs that may touch (contact.h). All contacts of a body in a hand share one potential, so that
 //    several neighbours together are no stiffer to the hand than the promise for one; so do those of a free body with
