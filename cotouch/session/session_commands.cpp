@@ -196,6 +196,7 @@ CommandResult Session::carry_out(ParticipantId who, const StartRecording&) {
     library_.save(named->scene, named->scene.name);
     scene_makers_[named->scene.name] = who;
     scene_ = std::move(named);
+    tell([](SessionListener& listener) { listener.scenes_changed(); });
   }
   recording_ = world_->start_recording(scene_->scene.name);
   recorded_by_ = who;

@@ -119,6 +119,10 @@ TEST(RunningWorlds, GoOnWhereTheyAreWhenSomethingChanges) {
   world.loop().run_cycles(1);
   EXPECT_NEAR(norm(world.loop().world_frame().world.bodies()[1].pose.position - before.position), 0, 1e-4);
   EXPECT_EQ(world.loop().world_frame().world.hands()[0].body, 1.0);
+  devices[0].release();
+  for (int i = 0; i < 200; ++i) world.loop().run_cycles(1);  // it ends as soon as nobody is there
+  // The change did take effect: it fell, through what drags like oil, onto the ball below.
+  EXPECT_LT(world.loop().world_frame().world.bodies()[1].pose.position.z, before.position.z - 0.01);
 }
 
 // More pairs than a recording has room for levels: a level that followed from the work done would be lost, and with it

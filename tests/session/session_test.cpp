@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <mutex>
+#include <thread>
 
 #include "session/session_fixture.h"
 #include "support/eventually.h"
@@ -33,6 +34,10 @@ class Witness final : public SessionListener {
     const std::scoped_lock lock(mutex_);
     recordings_ = entries;
   }
+  void scenes_changed() override {
+    const std::scoped_lock lock(mutex_);
+    ++scenes_changed_;
+  }
   ViewDemand wanted() const override { return {true, false, false}; }
   void view(const SessionView& view) override {
     const std::scoped_lock lock(mutex_);
@@ -44,6 +49,7 @@ class Witness final : public SessionListener {
   std::vector<JobStatus> jobs() const { return copy(jobs_); }
   std::vector<RecordingEntry> recordings() const { return copy(recordings_); }
   SessionView view() const { return copy(view_); }
+  int scene_changes() const { return copy(scenes_changed_); }
 
  private:
   template <class T>
@@ -57,6 +63,7 @@ class Witness final : public SessionListener {
   std::vector<JobStatus> jobs_;
   std::vector<RecordingEntry> recordings_;
   SessionView view_;
+  int scenes_changed_ = 0;
 };
 
 class SessionTest : public ::testing::Test {
@@ -156,8 +163,16 @@ TEST_F(SessionTest, OnlyWhatCanBePickedUpIsGrasped) {
 
 TEST_F(SessionTest, AHandIsMovedByItsHolderOnly) {
   ASSERT_TRUE(asks(ann_, GraspBody{.body = 2}));
-  press(bob_);
-  press(ParticipantId::nobody);
+  HandMotion elsewhere;
+  elsewhere.hand = HandId{1};
+  elsewhere.generation = session_->snapshot().generation;
+  elsewhere.pose.position = {0.03, 0.03, 0.05};
+  elsewhere.sequence = 7;
+  for (const ParticipantId who : {bob_, ParticipantId::nobody}) session_->move_hand(who, elsewhere);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // many cycles
+  const HandView hand = session_->snapshot().hands.at(0);
+  EXPECT_EQ(hand.input_sequence, 0U);
+  EXPECT_LT(norm(hand.pose.position - Vec3d{0, 0, 0.05}), 1e-6);  // where it took the ball
   press(ann_);
   ASSERT_TRUE(eventually([&] { return force() > 1; }));
   EXPECT_TRUE(asks(ann_, ReleaseHand{}));
@@ -171,7 +186,10 @@ TEST_F(SessionTest, AHandIsMovedByItsHolderOnly) {
 
 TEST_F(SessionTest, WhoLeavesLetsGo) {
   ASSERT_TRUE(asks(ann_, GraspBody{.body = 2}));
+  EXPECT_FALSE(asks(bob_, ChangeSettings{.max_force = 3}));  // somebody holds a part
   session_->leave(ann_);
+  EXPECT_TRUE(session_->snapshot().hands.empty());
+  EXPECT_TRUE(asks(bob_, ChangeSettings{.max_force = 3}));
   EXPECT_TRUE(asks(bob_, GraspBody{.body = 2}));
   EXPECT_FALSE(asks(ann_, ResetScene{}));  // is no longer there
 }
@@ -190,6 +208,17 @@ TEST_F(SessionTest, OthersStopAndDeleteARecordingOnlyAfterItsMakerLeft) {
   session_->leave(ann_);
   EXPECT_TRUE(asks(bob_, DeleteRecording{id}));
   EXPECT_TRUE(witness_.recordings().empty());
+}
+
+TEST_F(SessionTest, RecordingASceneWithoutANameSavesItAndSaysSo) {
+  Scene scene = two_balls();
+  scene.name.clear();
+  ASSERT_TRUE(asks(ann_, ShowScene{scene}));
+  const int before = witness_.scene_changes();
+  ASSERT_TRUE(asks(ann_, StartRecording{}));
+  EXPECT_FALSE(session_->snapshot().scene->scene.name.empty());
+  EXPECT_EQ(witness_.scene_changes(), before + 1);
+  ASSERT_TRUE(asks(ann_, StopRecording{}));
 }
 
 TEST_F(SessionTest, ASavedSceneIsDeletedByItsMakerUnlessItIsOpen) {
