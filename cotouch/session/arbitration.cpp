@@ -149,7 +149,7 @@ SettingRange density_range() {
 }
 
 SettingRange mass_range() {
-  return {1e-4, 1000};
+  return {1e-4, 10};  // more would sink through what it lies on
 }
 
 std::string obstacle_to(const SettingsWish& settings) {

@@ -412,7 +412,9 @@ class SceneReader {
     const double length = std::sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
     if (!(std::abs(length - 1) <= 0.01))
       fail(std::string("its `") + key + "` has a rotation (w, x, y, z) that does not have length one");
-    return normalized(q);
+    // What was saved comes back to the last bit: normalising twice is not the same as once.
+    constexpr double k_rounding = 1e-14;
+    return std::abs(length - 1) <= k_rounding ? q : normalized(q);
   }
 
   Pose pose(const toml::table& table) const {

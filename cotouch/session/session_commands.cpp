@@ -305,7 +305,7 @@ CommandResult Session::carry_out(ParticipantId who, const SetBody& wanted) {
   if (body == nullptr) return wrong("There is no such body.");
   if (wanted.density && !density_range().contains(*wanted.density))
     return wrong("A density is from 1 to 100000 kg/m^3.");
-  if (wanted.mass && !mass_range().contains(*wanted.mass)) return wrong("A mass is from 0.1 g to 1000 kg.");
+  if (wanted.mass && !mass_range().contains(*wanted.mass)) return wrong("A mass is from 0.1 g to 10 kg.");
   if (wanted.motion && *wanted.motion == Motion::path) return wrong("A body is made fixed or free.");
   const bool other_motion = wanted.motion && *wanted.motion != body->motion;
   if (other_motion && !scene_->scene.editable && !body->removable)
@@ -315,6 +315,7 @@ CommandResult Session::carry_out(ParticipantId who, const SetBody& wanted) {
   Scene scene = other_motion ? scene_to_edit() : scene_->scene;
   SceneBody& changed = *scene.find(wanted.body);
   if (wanted.motion) changed.motion = *wanted.motion;
+  if (scene.task && scene.task->body == changed.id && changed.motion != Motion::free) scene.task.reset();
   if (wanted.density) {
     changed.density = *wanted.density;
     changed.mass.reset();

@@ -58,6 +58,12 @@ void Session::release_all(std::string_view why) {
 }
 
 void Session::install(std::shared_ptr<const ShownScene> scene, std::string_view why) {
+  FeelSettings feel = feel_;
+  feel.contact_stiffness = scene->scene.contact_stiffness;
+  feel.max_force = std::min(scene->scene.coupling.max_force, max_force_range().high);
+  feel.warm_nodes = 0;
+  const auto model =
+      felt_model(scene->scene, feel);  // throws if there cannot be such a world; the old one goes on then
   if (recording_) finish_recording();
   end_loop();
   ++generation_;
@@ -69,9 +75,7 @@ void Session::install(std::shared_ptr<const ShownScene> scene, std::string_view 
     farthest_ = 10 * scene->scene.size();
   }
   scene_ = std::move(scene);
-  feel_.contact_stiffness = scene_->scene.contact_stiffness;
-  feel_.max_force = std::min(scene_->scene.coupling.max_force, max_force_range().high);
-  feel_.warm_nodes = 0;
+  feel_ = feel;
   last_body_ = 0;
   for (const SceneBody& body : scene_->scene.bodies) last_body_ = std::max(last_body_, body.id);
   earlier_cycles_ = earlier_missed_ = 0;
@@ -79,7 +83,6 @@ void Session::install(std::shared_ptr<const ShownScene> scene, std::string_view 
   last_near_at_ = {};
   near_left_ = 0;
   // No loop runs here, so nothing disturbs the measurement and the measurement disturbs nobody.
-  const auto model = felt_model(scene_->scene, feel_);
   nodes_per_us_ = measured_nodes_per_us(*model);
   feel_.warm_nodes = nodes_for(*model, nodes_per_us_, feel_.budget_us);
   sight_ = std::make_unique<Sight>(scene_, model);

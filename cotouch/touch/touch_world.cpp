@@ -8,6 +8,8 @@ namespace {
 constexpr double k_glide = 0.02;  // seconds in which a body that nobody here holds gets where the slower world has it
 constexpr double k_drift = 0.1;   // seconds, one that a local hand holds
 
+constexpr std::size_t k_pairs_with_caches = 64;  // nearly a megabyte each
+
 Pose towards(const Pose& from, const Pose& to, double share) {
   const Vec3d turn = rotation_vector(to.rotation * from.rotation.conjugate());
   return moved(from, {(to.position - from.position) * share, turn * share});
@@ -15,8 +17,12 @@ Pose towards(const Pose& from, const Pose& to, double share) {
 
 }  // namespace
 
+// Levels that follow from the state are chosen without coherence, so worlds of many pairs need no caches.
 TouchWorld::TouchWorld(std::shared_ptr<const WorldModel> model, const StepDetail& detail)
-    : model_(std::move(model)), state_(*model_), scratch_(*model_, true), detail_(detail) {
+    : model_(std::move(model)),
+      state_(*model_),
+      scratch_(*model_, detail.rule != Detail::Rule::by_state || model_->pairs().size() <= k_pairs_with_caches),
+      detail_(detail) {
 }
 
 void TouchWorld::set_levels(std::span<const std::uint8_t> levels) noexcept {

@@ -128,8 +128,7 @@ Scene docking_scene() {
 Scene assembly_scene() {
   constexpr std::uint32_t k_table = 100;
   Scene scene;
-  scene.summary =
-      "A gearbox in a dozen parts: bearings, shafts, gears, cover and screws go in from above.";
+  scene.summary = "A gearbox in a dozen parts: bearings, shafts, gears, cover and screws go in from above.";
   scene.gravity = k_gravity;
   scene.friction = 0.3;
   PlateShape table;

@@ -170,6 +170,7 @@ std::uint64_t WorldModel::compute_hash() const {
     hash.add(body.mass.mass);
     add_vector(hash, body.mass.center);
     for (const double v : body.mass.inertia.m) hash.add(v);
+    if (body.path) hash.add(body.path->duration());
     if (body.path)
       for (int i = 0; i <= 16; ++i) add_pose(hash, body.path->at(body.path->duration() * i / 16));
     for (const Piece& piece : body.pieces) {

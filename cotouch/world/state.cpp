@@ -36,10 +36,14 @@ bool WorldState::restore(std::span<const std::byte> bytes) noexcept {
   const auto whole = [](double value, double low, double high) {
     return value >= low && value <= high && value == std::floor(value);
   };
+  constexpr double k_most_ticks = 0x1p53, k_largest_clearance = 1;  // counts, metres
+  if (!whole(number(0), 0, k_most_ticks)) return false;
   constexpr std::size_t k_body = sizeof(BodyRecord) / sizeof(double), k_hand = sizeof(HandRecord) / sizeof(double);
   for (std::size_t b = 0; b < bodies_; ++b) {
     const std::size_t at = bodies_begin() + b * k_body;
     if (!rotation_at(at) || !whole(number(at + k_body - 1), 0, 2)) return false;
+    const double clearance = number(at + k_body - 2);
+    if (!(clearance >= 0 && clearance <= k_largest_clearance)) return false;
   }
   for (std::size_t h = 0; h < hands_; ++h) {
     const std::size_t at = hands_begin() + h * k_hand;

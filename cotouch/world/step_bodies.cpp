@@ -98,8 +98,9 @@ void begin_body(const WorldModel& model, WorldState& state, std::uint32_t i, Ste
   const double tick = model.settings().tick, reach = model.reach(i);
   body = {};
   body.clearance = record.clearance;
-  if (record.motion == static_cast<double>(Motion::path)) body.role = Role::path;
-  if (record.motion == static_cast<double>(Motion::free)) {
+  // A state may come from a stranger: what the model has no path or mass for stays where it is.
+  if (record.motion == static_cast<double>(Motion::path) && b.path) body.role = Role::path;
+  if (record.motion == static_cast<double>(Motion::free) && b.mass.mass > 0) {
     const std::span<const HandRecord> hands = std::as_const(state).hands();
     body.in_hand = std::any_of(hands.begin(), hands.end(), [&](const HandRecord& h) { return is_held_by(h, i); });
     body.role = body.in_hand && b.holding == Holding::quasi_static ? Role::held : Role::free;

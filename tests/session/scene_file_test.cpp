@@ -144,6 +144,19 @@ TEST(SceneFiles, RoundTripKeepsEverything) {
   }
 }
 
+// Or a recording made in a saved scene would not be of the scene that is opened later.
+TEST(SceneFiles, RotationsComeBackToTheLastBit) {
+  Random random(91);
+  for (int i = 0; i < 200; ++i) {
+    SceneFile file = full_file();
+    const Quat q = quat_from_rotation_vector(random.direction() * random.uniform(0, 3));
+    file.scene.bodies[0].pose.rotation = i % 2 ? q : normalized(q);
+    const Quat back = parse_scene_file(format_scene_file(file), "test").scene.bodies[0].pose.rotation;
+    const Quat& there = file.scene.bodies[0].pose.rotation;
+    EXPECT_TRUE(back.w == there.w && back.x == there.x && back.y == there.y && back.z == there.z) << i;
+  }
+}
+
 TEST(SceneFiles, GravityMayBeANumberThatPullsDown) {
   EXPECT_EQ(parse_scene_file("cotouch = 2\ngravity = 9.81", "test").scene.gravity, (Vec3d{0, 0, -9.81}));
   EXPECT_EQ(parse_scene_file("cotouch = 2\ngravity = [1, 0, 2]", "test").scene.gravity, (Vec3d{1, 0, 2}));

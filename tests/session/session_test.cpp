@@ -314,6 +314,29 @@ TEST_F(SessionTest, GravityAndMassActOnWhatIsLetGo) {
   EXPECT_GT(view.bodies.at(0).pose.position.z, view.bodies.at(1).pose.position.z);  // the other was held up
 }
 
+TEST_F(SessionTest, ATaskWhoseBodyIsFixedIsGone) {
+  Scene scene = three_balls();
+  scene.editable = true;
+  scene.task = Task{};
+  scene.task->body = 2;
+  ASSERT_TRUE(asks(ann_, ShowScene{scene}));
+  EXPECT_TRUE(asks(ann_, SetBody{.body = 2, .motion = Motion::fixed}));
+  EXPECT_FALSE(session_->snapshot().scene->scene.task);
+}
+
+TEST_F(SessionTest, ASceneThatCannotBeLeavesTheOldOneRunning) {
+  const SessionSnapshot before = session_->snapshot();
+  Scene scene = three_balls();
+  scene.task = Task{};
+  scene.task->body = 1;  // which is fixed
+  EXPECT_FALSE(asks(ann_, ShowScene{scene}));
+  EXPECT_EQ(session_->snapshot().generation, before.generation);
+  EXPECT_EQ(session_->snapshot().scene, before.scene);
+  ASSERT_TRUE(asks(ann_, GraspBody{.body = 2}));
+  press(ann_);
+  EXPECT_TRUE(eventually([&] { return force() > 1; }));
+}
+
 TEST_F(SessionTest, ACopyIsABodyOfItsOwn) {
   ASSERT_TRUE(asks(ann_, CopyBody{2}));
   const SessionSnapshot now = session_->snapshot();

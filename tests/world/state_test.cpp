@@ -171,6 +171,27 @@ TEST(WorldState, StepsOfAnyStateThatWasAcceptedStayStates) {
   EXPECT_GT(accepted, 30);
 }
 
+// A state from a stranger may call any body free or moved along a path.
+TEST(WorldState, ABodyWithoutPathOrMassStaysWhereItIs) {
+  World world({floor_body(), free_block(2, {{0, 0, 0.1}, {}})}, earthly());
+  world.state.bodies()[0].motion = static_cast<double>(Motion::free);
+  world.state.bodies()[1].motion = static_cast<double>(Motion::path);
+  WorldState copy(*world.model);
+  ASSERT_TRUE(copy.restore(world.state.bytes()));
+  world.run(0.1);
+  EXPECT_EQ(world.body(1).pose.position, (Vec3d{0, 0, 0}));
+  EXPECT_EQ(world.body(2).pose.position, (Vec3d{0, 0, 0.1}));
+  for (const double ticks : {-1.0, 0.5, 1e300}) {
+    world.state.head().ticks = ticks;
+    EXPECT_FALSE(copy.restore(world.state.bytes())) << ticks;
+  }
+  world.state.head().ticks = 1;
+  for (const double clearance : {-1e-3, 1e300}) {
+    world.state.bodies()[1].clearance = clearance;
+    EXPECT_FALSE(copy.restore(world.state.bytes())) << clearance;
+  }
+}
+
 TEST(WorldState, HasAnotherHashAfterAnyChange) {
   const auto model = busy_model();
   const WorldState state(*model);
@@ -208,6 +229,13 @@ TEST(WorldModel, HasAnotherHashIfAnythingAboutItDiffers) {
   differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].start.position.x = 1e-9; });
   differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].mass.mass *= 1.01; });
   differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].clearance = 1e-4; });
+  for (const double speed : {0.1, 0.2})
+    differs([speed](Bodies& b, WorldSettings&, Excluded&) {
+      b[0].motion = Motion::path;
+      b[0].path = HandPath(std::vector<Pose>{{}, {{0.1, 0, 0}, {}}}, speed);
+    });
+  differs([](Bodies&, WorldSettings& s, Excluded&) { s.gravity.z = -9.8; });
+  differs([](Bodies&, WorldSettings& s, Excluded&) { s.linear_drag = 0.1; });
   differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].holding = Holding::dynamic; });
   differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].pieces[0].part = ball_part(); });
   differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].pieces[0].place.position.z = 0.001; });
