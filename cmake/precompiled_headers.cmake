@@ -1,6 +1,6 @@
 # Headers that nearly every file includes, read once a build instead of once a file. For builds that are made whole, by
-# the gate; the release build goes without, so that a file that forgets an include is noticed, and cross builds too,
-# because GCC 12 sees ghosts in strings that it optimises from a precompiled header.
+# the gate; the release build goes without, so that a file that forgets an include is noticed, and so do cross builds and
+# the thread sanitizer's, because GCC 12 sees ghosts in strings that it optimises from a precompiled header.
 option(COTOUCH_PRECOMPILED_HEADERS "Read common headers once" OFF)
 set(COTOUCH_COMMON_HEADERS
   <algorithm> <array> <atomic> <cmath> <cstddef> <cstdint> <cstring> <filesystem> <functional> <limits> <map> <memory>

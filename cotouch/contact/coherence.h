@@ -66,10 +66,11 @@ class CoherenceCache {
       const float capped = ticks < k_largest_ticks ? ticks : k_largest_ticks;
       const std::int64_t lasting = static_cast<std::int64_t>(capped > 0 ? capped : 0) - moved_[epoch_ % k_anchors];
       std::uint64_t& entry = table_[key & mask_];
-      const bool is_better = (lasting > left(entry)) | (used_up(entry) != 0);
+      const int is_better = int{lasting > left(entry)} | int{used_up(entry) != 0};
       const std::uint64_t made = std::uint64_t{key} << (k_slack_bits + 16) | std::uint64_t{epoch_} << k_slack_bits |
                                  static_cast<std::uint64_t>(lasting);
-      entry = (lasting > 0) & is_better & (key < k_keys) ? made : entry;
+      const int is_kept = int{lasting > 0} & is_better & int{key < k_keys};
+      entry = is_kept != 0 ? made : entry;
     }
 
    private:
