@@ -212,8 +212,18 @@ Recording read_recording(const std::filesystem::path& file) {
   return parse_recording(mapped.bytes, file.string());
 }
 
-Replay::Replay(const Recording& recording, std::shared_ptr<const WorldModel> model)
-    : recording_(recording), world_(std::move(model)) {
+namespace {
+
+// Of more pairs than a record has room for, levels follow from the state.
+bool has_levels(const WorldModel& model) {
+  return model.pairs().size() <= k_recorded_pairs;
+}
+
+}  // namespace
+
+Replay::Replay(const Recording& recording, const std::shared_ptr<const WorldModel>& model)
+    : recording_(recording),
+      world_(model, {has_levels(*model) ? Detail::Rule::exactly : Detail::Rule::by_state, {}, {}}) {
   if (world_.model().hash() != recording.model_hash)
     throw Error("The recording was made in another world: a part, a place or a setting differs.", ErrorCode::refused);
   if (!world_.state().restore(recording.state))
@@ -230,7 +240,7 @@ bool Replay::next() noexcept {
   felt_ = was;
   std::array<HandInput, k_loop_hands> inputs;
   for (std::size_t i = 0; i < limiters_.size(); ++i) inputs[i] = was.hands[i].input;
-  if (world_.model().pairs().size() <= k_recorded_pairs) world_.set_levels(was.levels);
+  if (has_levels(world_.model())) world_.set_levels(was.levels);
   world_.cycle(std::span(inputs).first(limiters_.size()));
   for (std::size_t i = 0; i < limiters_.size(); ++i) {
     HandSample& hand = felt_.hands[i];

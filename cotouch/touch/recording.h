@@ -49,7 +49,7 @@ Recording parse_recording(std::span<const std::byte> bytes, const std::string& n
 class Replay {
  public:
   // Throws Error if the recording was made in another world.
-  Replay(const Recording& recording, std::shared_ptr<const WorldModel> model);
+  Replay(const Recording& recording, const std::shared_ptr<const WorldModel>& model);
 
   // The next cycle; false once there is none.
   bool next() noexcept;

@@ -8,8 +8,6 @@ namespace {
 constexpr double k_glide = 0.02;  // seconds in which a body that nobody here holds gets where the slower world has it
 constexpr double k_drift = 0.1;   // seconds, one that a local hand holds
 
-constexpr std::size_t k_pairs_with_caches = 64;  // nearly a megabyte each
-
 Pose towards(const Pose& from, const Pose& to, double share) {
   const Vec3d turn = rotation_vector(to.rotation * from.rotation.conjugate());
   return moved(from, {(to.position - from.position) * share, turn * share});
@@ -17,11 +15,11 @@ Pose towards(const Pose& from, const Pose& to, double share) {
 
 }  // namespace
 
-// Levels that follow from the state are chosen without coherence, so worlds of many pairs need no caches.
+// Levels that follow from the state are chosen without coherence: caches, nearly a megabyte a pair, would be of no use.
 TouchWorld::TouchWorld(std::shared_ptr<const WorldModel> model, const StepDetail& detail)
     : model_(std::move(model)),
       state_(*model_),
-      scratch_(*model_, detail.rule != Detail::Rule::by_state || model_->pairs().size() <= k_pairs_with_caches),
+      scratch_(*model_, detail.rule != Detail::Rule::by_state),
       detail_(detail) {
 }
 

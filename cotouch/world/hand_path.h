@@ -13,13 +13,15 @@ class HandPath {
   // whichever is longer; a pause in the motion is a key pose repeated.
   explicit HandPath(std::vector<Pose> keys, double mean_speed = 0.05, double mean_turn = 1.0);
 
+  const std::vector<Pose>& keys() const noexcept { return keys_; }
+  const std::vector<double>& ends() const noexcept { return ends_; }  // when each segment ends, seconds
   double duration() const noexcept { return ends_.empty() ? 0 : ends_.back(); }
   // The hand's pose at a time in seconds; held at the first and last key outside [0, duration].
   Pose at(double seconds) const noexcept;
 
  private:
   std::vector<Pose> keys_;
-  std::vector<double> ends_;  // when each segment ends, seconds
+  std::vector<double> ends_;
 };
 
 // Straight in position, constant turn about one axis in rotation.

@@ -170,9 +170,10 @@ std::uint64_t WorldModel::compute_hash() const {
     hash.add(body.mass.mass);
     add_vector(hash, body.mass.center);
     for (const double v : body.mass.inertia.m) hash.add(v);
-    if (body.path) hash.add(body.path->duration());
-    if (body.path)
-      for (int i = 0; i <= 16; ++i) add_pose(hash, body.path->at(body.path->duration() * i / 16));
+    if (body.path) {
+      for (const Pose& key : body.path->keys()) add_pose(hash, key);
+      for (const double end : body.path->ends()) hash.add(end);
+    }
     for (const Piece& piece : body.pieces) {
       const auto [at, is_new] = part_hashes.try_emplace(piece.part.get(), 0);
       if (is_new) at->second = part_hash(*piece.part);

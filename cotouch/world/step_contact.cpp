@@ -61,15 +61,8 @@ std::int32_t owner_of(const StepScratch::Work& work, const PairModel& pair) {
   return is_dynamic(shell) ? a : b;
 }
 
-}  // namespace
-
-Pose piece_pose(const WorldModel& model, const StepScratch::Work& work, std::uint32_t body,
-                std::uint32_t piece) noexcept {
-  return work.bodies[body].pose * model.bodies()[body].pieces[piece].place;
-}
-
 void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail& detail, std::uint32_t i,
-                   StepScratch::Work& work) noexcept {
+                   StepScratch::Work& work) {
   const PairModel& pair = model.pairs()[i];
   PairWork& w = work.pairs[i];
   PairContact& contact = work.contacts[i];
@@ -92,6 +85,13 @@ void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail&
   record.level = static_cast<double>(contact.stats.level);
   w.in_use = true;
   w.touching = contact.stats.in_contact > 0;
+}
+
+}  // namespace
+
+Pose piece_pose(const WorldModel& model, const StepScratch::Work& work, std::uint32_t body,
+                std::uint32_t piece) noexcept {
+  return work.bodies[body].pose * model.bodies()[body].pieces[piece].place;
 }
 
 void find_gap(const WorldModel& model, std::uint32_t i, double wanted, std::uint32_t most_nodes,

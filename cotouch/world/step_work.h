@@ -94,14 +94,19 @@ inline Vec6 wrench_about(const Vec6& w, const Vec3d& at, const Vec3d& center) {
   return {w.linear, w.angular + cross(at - center, w.linear)};
 }
 
+constexpr std::uint32_t k_most_substeps = 128;
+// Metres between two looks at a contact with a field of such cells. Of a large body whose cells are coarse an end may
+// swing into something while the other touches, so there is a limit in metres as well.
+inline double longest_move(double cell) {
+  return std::min(0.5 * cell, 4e-4);
+}
+
 Pose piece_pose(const WorldModel& model, const StepScratch::Work& work, std::uint32_t body,
                 std::uint32_t piece) noexcept;
 
 // step_islands.cpp
 void find_islands(const WorldModel& model, StepScratch::Work& work) noexcept;
 // step_contact.cpp
-void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail& detail, std::uint32_t pair,
-                   StepScratch::Work& work) noexcept;
 // How closely to look: enough to tell what is far, or to come within a fraction of a cell.
 constexpr std::uint32_t k_glance = 48, k_close_look = 512;  // nodes of a level
 void find_gap(const WorldModel& model, std::uint32_t pair, double wanted, std::uint32_t most_nodes,
@@ -110,13 +115,6 @@ void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDet
                        bool first, StepScratch::Work& work) noexcept;
 void sum_contacts(const WorldModel& model, const Island& island, StepScratch::Work& work) noexcept;
 // step_bodies.cpp: how the bodies move.
-constexpr std::uint32_t k_most_substeps = 128;
-// Metres between two looks at a contact with a field of such cells. Of a large body whose cells are coarse an end may
-// swing into something while the other touches, so there is a limit in metres as well.
-inline double longest_move(double cell) {
-  return std::min(0.5 * cell, 4e-4);
-}
-
 bool is_held_by(const HandRecord& hand, std::uint32_t body) noexcept;
 // Role, place, and how far it may get within the tick.
 void begin_body(const WorldModel& model, WorldState& state, std::uint32_t body, StepScratch::Work& work) noexcept;

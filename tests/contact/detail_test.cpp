@@ -184,6 +184,7 @@ TEST(LevelOfDetail, CalibrationGivesABudgetWithRoomBelowIt) {
   const Scene scene;
   const WorkBudget budget = calibrate_budget(scene.shell, scene.field, 1000);
   EXPECT_GT(budget.warm, 0U);
+  EXPECT_EQ(budget.cold, WorkBudget::of(budget.warm).cold);
   EXPECT_LT(budget.cold, budget.warm);
   // Ten times the time, more nodes; a busy machine may halve what it measures, not more.
   EXPECT_GT(calibrate_budget(scene.shell, scene.field, 10000).warm, 2 * budget.warm);

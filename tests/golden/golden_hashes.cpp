@@ -15,6 +15,8 @@
 #include <cotouch/world/scene.h>
 #include <cotouch/world/step.h>
 
+#include "../support/pushing_hands.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -72,20 +74,6 @@ void add_part(Hasher& hash, const Part& part) {
   const MassProperties mass = mass_properties(part.mesh, 1000);
   hash.add(mass.mass);
   add(hash, mass.inertia);
-}
-
-// The scene's own hands; if it has none, two that take a free body each and push it to where the next one is.
-std::vector<HandScript> scripts_of(const Scene& scene) {
-  if (!scene.scripts.empty()) return scene.scripts;
-  std::vector<const SceneBody*> free;
-  for (const SceneBody& body : scene.bodies)
-    if (body.motion == Motion::free) free.push_back(&body);
-  std::vector<HandScript> scripts;
-  for (std::size_t i = 0; i + 1 < free.size() && i < 2; ++i) {
-    const Quat turned = quat_from_rotation_vector({0.1, 0.2, 0.3}) * free[i]->pose.rotation;
-    scripts.push_back({free[i]->id, {free[i]->pose, {free[i + 1]->pose.position, turned}, free[i]->pose}});
-  }
-  return scripts;
 }
 
 // A scene and hands that go their whole way in a given number of steps.

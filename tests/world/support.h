@@ -31,6 +31,11 @@ inline const std::shared_ptr<const Part>& ball_part() {
   static const auto part = prepared(make_sphere(k_ball, 3), 16, 600);
   return part;
 }
+// One that rolls smoothly and whose normals are good.
+inline const std::shared_ptr<const Part>& fine_ball_part() {
+  static const auto part = prepared(make_sphere(k_ball, 5), 64, 8000);
+  return part;
+}
 // Its upper side is at z = 0.
 inline const std::shared_ptr<const Part>& plate_part() {
   static const auto part = prepared(make_plate({{0.2, 0.2, k_plate}, 0.002}), 36, 400);
@@ -139,17 +144,6 @@ inline Scene small_scene(const std::string& name) {
       if (!known) known = prepared(*part.mesh, 24, points);
       part.part = known;
     }
-  return scene;
-}
-
-// With two hands that each take a free body and push it to where the next one is, if the scene has none of its own.
-inline Scene with_hands(Scene scene) {
-  if (!scene.scripts.empty()) return scene;
-  std::vector<const SceneBody*> free;
-  for (const SceneBody& body : scene.bodies)
-    if (body.motion == Motion::free) free.push_back(&body);
-  for (std::size_t i = 0; i + 1 < free.size() && i < 2; ++i)
-    scene.scripts.push_back({free[i]->id, {free[i]->pose, free[i + 1]->pose, free[i]->pose}});
   return scene;
 }
 

@@ -9,6 +9,7 @@ import { taskText } from '../../src/panels/task';
 import { HandFlag, HolderKind, TaskState, type HandEntry, type Pose } from '../../src/protocol';
 import { bodiesOf, contactsOn, wantedPose } from '../../src/view/bodies';
 import { markersOf } from '../../src/view/markers';
+import { handOf } from './hands';
 
 const h = Math.SQRT1_2; // a quarter turn about z is (h, 0, 0, h)
 const poseAt = (x: number, y: number, z: number, rotation: Pose['rotation'] = [1, 0, 0, 0]): Pose => ({
@@ -20,23 +21,6 @@ const near = (v: Vector3, x: number, y: number, z: number) => {
   expect(v.y).toBeCloseTo(y, 9);
   expect(v.z).toBeCloseTo(z, 9);
 };
-const handOf = (members: Partial<HandEntry>): HandEntry => ({
-  hand: 1,
-  participant: 0,
-  holder: HolderKind.nobody,
-  flags: 0,
-  level: 0,
-  body: 2,
-  pose: poseAt(0, 0, 0),
-  grip: poseAt(0, 0, 0),
-  force: [0, 0, 0],
-  torque: [0, 0, 0],
-  visited: 0,
-  inContact: 0,
-  deepest: 0,
-  input: 0,
-  ...members,
-});
 
 describe('Poses', () => {
   it('combine and undo each other', () => {

@@ -1,26 +1,10 @@
 // Whose touch the numbers are about, and how a body is doing.
 import { describe, expect, it } from 'vitest';
 import { bodyStatus, feltHand } from '../../src/felt';
-import { BodyFlag, BodyMotion, HolderKind, type BodyEntry, type HandEntry, type Pose } from '../../src/protocol';
+import { BodyFlag, BodyMotion, type BodyEntry, type Pose } from '../../src/protocol';
+import { handOf } from './hands';
 
 const origin: Pose = { position: [0, 0, 0], rotation: [1, 0, 0, 0] };
-const handOf = (members: Partial<HandEntry>): HandEntry => ({
-  hand: 1,
-  participant: 0,
-  holder: HolderKind.page,
-  flags: 0,
-  level: 0,
-  body: 2,
-  pose: origin,
-  grip: origin,
-  force: [0, 0, 0],
-  torque: [0, 0, 0],
-  visited: 0,
-  inContact: 0,
-  deepest: 0,
-  input: 0,
-  ...members,
-});
 
 describe('The hand that the numbers are about', () => {
   const ann = handOf({ hand: 1, participant: 7, force: [0, 0, 1] });
