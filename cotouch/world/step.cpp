@@ -135,8 +135,9 @@ double Step::next_substep(const Island& island, double left) noexcept {
       if (!touching) find_gap(model, i, speed * left, k_close_look, w);
       h = std::min(h, room() / speed);
     }
-  const double count = std::ceil(left / std::max(h, tick / k_most_substeps) - 1e-9);
-  return count > 1 ? left / count : left;
+  const double count = std::max(1.0, std::ceil(left / std::max(h, tick / k_most_substeps) - 1e-9));
+  w.looks_left = static_cast<std::uint64_t>(count) - 1;
+  return left / count;
 }
 
 // An island through the tick.
@@ -254,6 +255,12 @@ ContactStats StepScratch::stats() const noexcept {
 
 std::uint32_t StepScratch::substeps() const noexcept {
   return work_->substeps;
+}
+
+std::uint64_t StepScratch::nodes() const noexcept {
+  std::uint64_t sum = 0;
+  for (const std::uint32_t i : work_->candidates) sum += work_->pairs[i].first_look + work_->pairs[i].later_looks;
+  return sum;
 }
 
 void step(const WorldModel& model, WorldState& state, std::span<const HandInput> inputs, StepScratch& scratch,

@@ -57,6 +57,7 @@ class StepScratch {
       std::size_t body) const noexcept;  // of all its pairs; the level is the coarsest rendered
   ContactStats stats() const noexcept;   // of everything
   std::uint32_t substeps() const noexcept;
+  std::uint64_t nodes() const noexcept;  // visited in all looks at contacts, however many substeps it took
 
   struct Work;
   Work& work() noexcept { return *work_; }

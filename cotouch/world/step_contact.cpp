@@ -10,6 +10,7 @@ namespace {
 constexpr double k_slip = 2e-4;         // m/s below which friction is viscous
 constexpr double k_rolling_arm = 4e-4;  // metres: what rolls gives way a little; a ball of 28 mm slows by 0.1 m/s^2
 constexpr double k_slow_roll = 0.005;   // rad/s below which that is viscous
+constexpr std::uint64_t k_later_looks = 16;  // whole budgets that all looks of a tick after the first may cost
 
 bool is_held(const BodyWork& body) {
   return body.role == BodyWork::Role::held;
@@ -61,28 +62,43 @@ std::int32_t owner_of(const StepScratch::Work& work, const PairModel& pair) {
   return is_dynamic(shell) ? a : b;
 }
 
+// For the first look at a pair in a tick: what the caller wants.
+Detail first_detail(const WorldModel& model, const StepDetail& detail, std::uint32_t pair, std::uint32_t last) {
+  if (detail.rule == Detail::Rule::exactly)
+    return pair < detail.levels.size() ? Detail::at(detail.levels[pair]) : Detail::everything();
+  if (detail.rule == Detail::Rule::by_work) return Detail::by_work(detail.budget, last);
+  return Detail::by_state(model.settings().budget, last);
+}
+
+// For later ones: not deeper than the first, and as much coarser as it takes to keep the tick bounded by count. A body
+// that was thrown is far from everything at the first look, where any level is cheap.
+Detail later_detail(const WorldModel& model, const StepScratch::Work& work, const PairWork& pair, std::uint32_t last) {
+  const std::uint64_t warm = model.settings().budget.warm;
+  const std::uint64_t left = k_later_looks * warm - std::min(k_later_looks * warm, pair.later_looks);
+  const std::uint64_t share = std::min(warm, left / std::max<std::uint64_t>(1, work.looks_left));
+  return Detail::by_state({static_cast<std::uint32_t>(share), 0}, last);
+}
+
 void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail& detail, std::uint32_t i,
                    StepScratch::Work& work) {
   const PairModel& pair = model.pairs()[i];
   PairWork& w = work.pairs[i];
   PairContact& contact = work.contacts[i];
   PairRecord& record = state.pairs()[i];
+  const BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
+  const bool first = !w.level_chosen;
   const auto last = static_cast<std::uint32_t>(record.level);
-  Detail wanted = Detail::at(last);
-  if (!w.level_chosen) {
-    if (detail.rule == Detail::Rule::exactly)
-      wanted = i < detail.levels.size() ? Detail::at(detail.levels[i]) : Detail::everything();
-    else if (detail.rule == Detail::Rule::by_work)
-      wanted = Detail::by_work(detail.budget, last);
-    else
-      wanted = Detail::by_state(model.settings().budget, last);
-    w.level_chosen = true;
-  }
-  model.engine(pair).evaluate(
-      {piece_pose(model, work, pair.shell_body, pair.shell_piece), work.bodies[pair.shell_body].clearance},
-      {piece_pose(model, work, pair.field_body, pair.field_piece), work.bodies[pair.field_body].clearance}, wanted,
-      work.contact, work.caches.empty() ? nullptr : &work.caches[i], contact);
-  record.level = static_cast<double>(contact.stats.level);
+  Detail wanted = Detail::at(last);  // of held bodies, which take few and short moves: coherence makes them cheap
+  if (first)
+    wanted = first_detail(model, detail, i, last);
+  else if (is_dynamic(a) || is_dynamic(b))
+    wanted = later_detail(model, work, w, last);
+  model.engine(pair).evaluate({piece_pose(model, work, pair.shell_body, pair.shell_piece), a.clearance},
+                              {piece_pose(model, work, pair.field_body, pair.field_piece), b.clearance}, wanted,
+                              work.contact, work.caches.empty() ? nullptr : &work.caches[i], contact);
+  if (first) record.level = static_cast<double>(contact.stats.level);
+  (first ? w.first_look : w.later_looks) += contact.stats.visited;
+  w.level_chosen = true;
   w.in_use = true;
   w.touching = contact.stats.in_contact > 0;
 }

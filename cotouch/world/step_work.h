@@ -36,10 +36,11 @@ struct BodyWork {
 
 // A pair during the tick. Small, because substeps go through all that may meet.
 struct PairWork {
-  double free_until = 0;      // nothing touches while the two have `moved` less than this, together
-  double longest_move = 0;    // metres between two looks at the contact
-  bool near = false;          // is among the candidates
-  bool level_chosen = false;  // in this tick
+  double free_until = 0;                          // nothing touches while the two have `moved` less than this, together
+  double longest_move = 0;                        // metres between two looks at the contact
+  bool near = false;                              // is among the candidates
+  bool level_chosen = false;                      // in this tick
+  std::uint64_t first_look = 0, later_looks = 0;  // nodes that they visited in this tick
   bool touching = false;
   bool in_use = false;  // its contact holds something
 };
@@ -78,7 +79,8 @@ struct StepScratch::Work {
   std::vector<BodyWork> bodies;
   std::vector<Link> links;
   std::uint32_t link_count = 0;
-  std::uint32_t substeps = 0;  // of the island that took most
+  std::uint32_t substeps = 0;    // of the island that took most
+  std::uint64_t looks_left = 0;  // of the island that is stepped, in this tick, as far as can be told
   // Conjugate gradients: one entry a free body.
   std::vector<std::uint32_t> unknowns;  // bodies
   std::vector<Vec6> change, residual, direction, product, preconditioned;

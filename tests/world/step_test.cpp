@@ -253,6 +253,30 @@ TEST(WorldStep, ABodyHitWithinATickHitsTheNext) {
   EXPECT_GT(world.body(4).velocity.x, 0.3);
 }
 
+// It comes down on a corner, where the finest level is cheap, and lies flat before the tick is over.
+TEST(WorldStep, ABodyThrownHardCostsABoundedNumberOfNodes) {
+  constexpr std::uint32_t k_nodes = 200;
+  WorldSettings settings = plain(1e-2);
+  settings.friction = 0;
+  settings.gravity = {0, 0, -300};
+  settings.budget = WorkBudget::of(k_nodes);
+  const auto part = prepared(make_block({k_block, k_block, k_block}, 0.003), 32, 8000);
+  std::uint32_t most = 0;
+  for (const double tilt : {0.0, 0.02, 0.05, 0.1, 0.2, 0.3}) {
+    BodyModel block = free_block(2, {{0, 0, 0.04}, quat_from_rotation_vector({tilt, tilt / 3, 0})});
+    block.start_velocity = {1, 0, -8};
+    block.pieces = {{part, {}}};
+    World world({floor_body(), block}, settings);
+    for (int i = 0; i < 10; ++i) {
+      world.step();
+      most = std::max(most, world.scratch.substeps());
+      EXPECT_LE(world.scratch.nodes(), 17 * k_nodes + part->shell.points_to_level(0) * world.scratch.substeps()) << i;
+    }
+    EXPECT_GT(world.body(2).pose.position.z, 0) << tilt;
+  }
+  EXPECT_GT(most, 20U);
+}
+
 TEST(WorldStep, ABodyOnAPathGoesItOverAndOverAndPushesWhatItMeets) {
   BodyModel pusher = fixed_body(1, block_part());
   pusher.motion = Motion::path;
