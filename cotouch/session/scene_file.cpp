@@ -76,6 +76,7 @@ class SceneWriter {
     line("summary", in_quotes(scene.summary));
     line("gravity", list(scene.gravity));
     line("friction", number(scene.friction));
+    line("restitution", number(scene.restitution));
     line("drag", number(scene.drag));
     line("contact_stiffness", number(scene.contact_stiffness));
     line("max_force", number(scene.coupling.max_force));

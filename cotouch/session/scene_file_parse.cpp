@@ -76,12 +76,13 @@ class SceneReader {
     if (*version == 1) return read_version_1(table);
     if (*version != 2)
       fail("it is of a version that this cotouch does not know; use a newer cotouch", ErrorCode::unsupported);
-    allow_only(table, {"cotouch", "name", "title", "summary", "gravity", "friction", "drag", "contact_stiffness",
+    allow_only(table, {"cotouch", "name", "title", "summary", "gravity", "friction", "restitution", "drag", "contact_stiffness",
                        "max_force", "exclude", "task", "body", "hand"});
     read_names(table);
     Scene& scene = file_.scene;
     scene.gravity = gravity(table);
     scene.friction = number(table, "friction", scene.friction, 0, 10);
+    scene.restitution = number(table, "restitution", scene.restitution, 0, 1);
     scene.drag = number(table, "drag", scene.drag, 0, 1000);
     scene.contact_stiffness = number(table, "contact_stiffness", scene.contact_stiffness, 100, 1e6);
     scene.coupling.max_force = number(table, "max_force", scene.coupling.max_force, 0, k_highest_force);

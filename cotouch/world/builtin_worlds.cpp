@@ -174,6 +174,7 @@ Scene billiard_scene() {
   scene.summary = "Twelve balls on a small billiard table; the white one is on its way.";
   scene.gravity = k_gravity;
   scene.friction = 0.05;
+  scene.restitution = 0.9;
   scene.drag = 0.1;
   scene.bodies.push_back(body_of(1, "table", shared(make_billiard_table(shape)), part_settings(112, k_table_points)));
 

@@ -37,6 +37,7 @@ void check_settings(const WorldSettings& s) {
   require(s.linear_drag >= 0 && s.angular_drag >= 0 && s.linear_drag <= 1e6 && s.angular_drag <= 1e6,
           "Drag is zero or more.");
   require(s.friction >= 0 && s.friction <= 10, "Friction is from 0 to 10.");
+  require(s.restitution >= 0 && s.restitution <= 1, "Restitution is from 0 to 1.");
   require(s.hands <= k_most_hands, "A world has room for at most 64 hands.");
 }
 
@@ -185,9 +186,9 @@ std::uint64_t WorldModel::compute_hash() const {
     for (const std::uint32_t v : {pair.shell_body, pair.shell_piece, pair.field_body, pair.field_piece}) hash.add(v);
   const WorldSettings& s = settings_;
   add_vector(hash, s.gravity);
-  for (const double v :
-       {s.tick, s.linear_drag, s.angular_drag, s.friction, s.contact.stiffness, s.coupling.linear_stiffness,
-        s.coupling.angular_stiffness, s.coupling.max_force, s.coupling.max_torque, s.coupling.damping})
+  for (const double v : {s.tick, s.linear_drag, s.angular_drag, s.friction, s.restitution, s.contact.stiffness,
+                         s.coupling.linear_stiffness, s.coupling.angular_stiffness, s.coupling.max_force,
+                         s.coupling.max_torque, s.coupling.damping})
     hash.add(v);
   for (const std::uint32_t v : {s.budget.warm, s.budget.cold, s.hands}) hash.add(v);
   if (task_) {

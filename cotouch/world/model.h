@@ -54,6 +54,7 @@ struct WorldSettings {
   double linear_drag = 0.2;   // 1/s: what air and oil take from a free body's velocity
   double angular_drag = 0.2;  // 1/s
   double friction = 0.3;      // Coulomb's coefficient between bodies
+  double restitution = 0.3;   // share of the speed with which bodies part after they collide, 0 to 1
   ContactSettings contact;
   WorkBudget budget;  // nodes for each pair of parts in a shared world: part of the scene, never of the machine
   CouplingSettings coupling;

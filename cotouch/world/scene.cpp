@@ -83,6 +83,7 @@ std::shared_ptr<const WorldModel> make_model(const Scene& scene, const ModelOpti
   settings.budget = options.budget;
   settings.gravity = scene.gravity;
   settings.friction = scene.friction;
+  settings.restitution = scene.restitution;
   settings.linear_drag = settings.angular_drag = scene.drag;
   settings.contact.stiffness = scene.contact_stiffness;
   settings.coupling = scene.coupling;

@@ -54,6 +54,7 @@ struct Scene {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> excluded;  // bodies that never touch each other
   Vec3d gravity;                                                  // m/s^2
   double friction = 0.3;
+  double restitution = 0.3;
   double drag = 0.2;                                       // 1/s, what air or oil takes from a free body's motion
   double contact_stiffness = ContactSettings{}.stiffness;  // N/m of a single point
   CouplingSettings coupling;

@@ -19,6 +19,9 @@
 // 4. Everything moves. Free rotation is the implicit midpoint rule in the body's frame, which keeps the energy and the
 //    size of the angular momentum exactly.
 //
+// A contact is damped in the directions in which it pushes: what is in another gets out within 5 ms, and two bodies that
+// collide part with the share of their speed that is their restitution.
+//
 // Friction is Coulomb's with a slip speed below which it is viscous: a block on a slope creeps, at most 0.2 mm/s. What
 // rolls meets a torque of its load times 0.4 mm, so that a shaft on a table comes to rest.
 #pragma once

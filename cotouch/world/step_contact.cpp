@@ -10,6 +10,8 @@ namespace {
 constexpr double k_slip = 2e-4;         // m/s below which friction is viscous
 constexpr double k_rolling_arm = 4e-4;  // metres: what rolls gives way a little; a ball of 28 mm slows by 0.1 m/s^2
 constexpr double k_slow_roll = 0.005;   // rad/s below which that is viscous
+constexpr double k_recovery = 0.005;    // seconds in which what is in another gets out
+constexpr double k_rolls = 0.002;       // metres: what touches on less than this may roll
 constexpr std::uint64_t k_later_looks = 16;  // whole budgets that all looks of a tick after the first may cost
 
 bool is_held(const BodyWork& body) {
@@ -26,27 +28,42 @@ Vec3d center_of_pressure(const ContactSums& sums) {
   return push > 0 ? sums.moment * sums.push.force / (push * push) : Vec3d{};
 }
 
+double trace(const Mat3& m) {
+  return m(0, 0) + m(1, 1) + m(2, 2);
+}
+
+// Mean square of the distance between a contact's points and its centre of pressure.
+double width_squared(const ContactSums& sums, const Vec3d& arm) {
+  const Mat6 spread = moved_stiffness(sums.spread, -arm);
+  const double size = trace(spread.force_linear);
+  return size > 0 ? std::max(0.0, trace(spread.torque_angular)) / size : 0;
+}
+
 // Coulomb's friction, viscous below the slip speed, as a damping about the link's point: along the surface at the
 // centre of pressure, about the normal there with the contact's own width as lever, and against rolling.
-Mat6 friction_damping(double coefficient, const ContactSums& sums, const Wrench& wrench, const Vec6& relative) {
+Mat6 friction_damping(double coefficient, double width2, const Vec3d& arm, const Wrench& wrench, const Vec6& relative) {
   const double push = norm(wrench.force);
   if (!(push > 0) || !(coefficient > 0)) return {};
-  const Vec3d normal = wrench.force / push, arm = center_of_pressure(sums);
+  const Vec3d normal = wrench.force / push;
   const Vec3d velocity = relative.linear + cross(relative.angular, arm);
   const Vec3d slip = velocity - normal * dot(velocity, normal);
   const Mat3 nn = Mat3::outer(normal, normal);
-  const Mat6 spread = moved_stiffness(sums.spread, -arm);
-  const auto trace = [](const Mat3& m) { return m(0, 0) + m(1, 1) + m(2, 2); };
-  const double size = trace(spread.force_linear);
-  const double width_squared = size > 0 ? std::max(0.0, trace(spread.torque_angular)) / size : 0;
-  const double turning = std::fabs(dot(relative.angular, normal)) * std::sqrt(width_squared);
+  const double turning = std::fabs(dot(relative.angular, normal)) * std::sqrt(width2);
   const double viscosity = coefficient * push / std::max({norm(slip), turning, k_slip});
   const Vec3d rolling = relative.angular - normal * dot(relative.angular, normal);
   const Mat3 along = Mat3::identity() - nn;
   const Mat3 turning_damping =
-      nn * (viscosity * width_squared) + along * (k_rolling_arm * push / std::max(norm(rolling), k_slow_roll));
+      nn * (viscosity * width2) + along * (k_rolling_arm * push / std::max(norm(rolling), k_slow_roll));
   const Mat6 about_arm{along * viscosity, {}, {}, turning_damping};
   return moved_stiffness(about_arm, arm);
+}
+
+// What is in another gets out in time, not in one substep: it would be thrown out at whatever speed that takes, and a
+// heap would never come to rest. A small contact does so as a whole only, or it would keep balls from rolling.
+Mat6 recovery_damping(const Mat6& stiffness, double width2, const Vec3d& arm) {
+  const double rocking = width2 / (width2 + k_rolls * k_rolls);
+  const Mat6 as_a_whole{moved_stiffness(stiffness, -arm).force_linear, {}, {}, {}};
+  return (stiffness * rocking + moved_stiffness(as_a_whole, arm) * (1 - rocking)) * k_recovery;
 }
 
 // Whose potential a contact belongs to: that of a body held quasi-statically, else that of one in a hand, else that of
@@ -194,8 +211,11 @@ void sum_contacts(const WorldModel& model, const Island& island, StepScratch::Wo
     link.wrench = force.wrench;
     link.stiffness = force.stiffness;
     const Vec6 va = velocity_at(a.velocity, a.center, link.at), vb = velocity_at(b.velocity, b.center, link.at);
-    link.damping = friction_damping(settings.friction, contact.sums, force.wrench,
+    const Vec3d arm = center_of_pressure(contact.sums);
+    const double width2 = width_squared(contact.sums, arm);
+    link.damping = friction_damping(settings.friction, width2, arm, force.wrench,
                                     {va.linear - vb.linear, va.angular - vb.angular});
+    link.recovery = recovery_damping(force.stiffness, width2, arm);
   }
 }
 

@@ -9,6 +9,8 @@ namespace {
 constexpr int k_passes = 3;            // solves, each without the contacts that would have pulled in the one before
 constexpr int k_iterations = 120;      // of conjugate gradients, at most
 constexpr double k_tolerance = 1e-20;  // of the squared residual
+constexpr double k_collision = 0.05;   // m/s: what meets more slowly stays together
+constexpr double k_hardness = 20;      // of a collision: damping times substep, in masses
 
 Vec6 operator+(const Vec6& a, const Vec6& b) {
   return {a.linear + b.linear, a.angular + b.angular};
@@ -56,7 +58,8 @@ class Solver {
   void run() {
     for (std::uint32_t i = 0; i < w_.link_count; ++i) {
       Link& link = w_.links[i];
-      link.matrix = link.stiffness * (h_ * h_) + link.damping * h_;
+      if (!link.may_pull) collide(link);
+      link.matrix = link.stiffness * (h_ * h_) + (link.damping + link.recovery) * h_;
     }
     for (int pass = 0; pass < k_passes; ++pass) {
       conjugate_gradients();
@@ -69,6 +72,30 @@ class Solver {
   }
 
  private:
+  // Bodies that collide part with a share of the speed at which they met. All of it happens in this substep, so nobody
+  // has to remember that speed: the damping is made so hard that masses are nothing against it.
+  void collide(Link& link) const {
+    const Vec6 relative = present_velocity(link), slowed = link.recovery * relative;
+    const double push = norm(link.wrench.force), approach = -dot(slowed.linear, link.wrench.force);
+    if (!(approach > 0)) return;
+    const Vec3d normal = link.wrench.force / push;
+    const double along = dot(normal, link.recovery.force_linear * normal);
+    if (!(dot6(relative, slowed) > along * k_collision * k_collision)) return;
+    const double harder = std::max(1.0, k_hardness * reduced_mass(link) / (along * h_));
+    link.recovery = link.recovery * harder;
+    const double share = model_.settings().restitution * harder;
+    link.wrench.force -= slowed.linear * share;
+    link.wrench.torque -= slowed.angular * share;
+  }
+
+  double reduced_mass(const Link& link) const {
+    double inverse = 0;
+    for (const std::int32_t index : {link.a, link.b})
+      if (const BodyWork* one = body(index); one != nullptr && one->unknown >= 0)
+        inverse += 1 / model_.bodies()[static_cast<std::size_t>(index)].mass.mass;
+    return inverse > 0 ? 1 / inverse : 0;
+  }
+
   const BodyWork* body(std::int32_t index) const {
     return index < 0 ? nullptr : &w_.bodies[static_cast<std::size_t>(index)];
   }
@@ -190,7 +217,7 @@ class Solver {
       Link& link = w_.links[i];
       if (!link.active || link.may_pull) continue;
       const Vec6 moved = present_velocity(link) + changed_velocity(link, w_.change);
-      const Vec6 lost = link.stiffness * (moved * h_);
+      const Vec6 lost = link.stiffness * (moved * h_) + link.recovery * moved;
       if (dot(link.wrench.force - lost.linear, link.wrench.force) >= 0) continue;
       link.active = false;
       dropped = true;

@@ -58,7 +58,8 @@ struct Link {
   Vec3d at;                     // world; wrench and matrices are about it
   Wrench wrench;                // on a
   Mat6 stiffness, damping;      // of the relative motion of a against b
-  Mat6 matrix;                  // h^2 C + h D, for this substep
+  Mat6 recovery;                // damping of a contact in the directions in which it pushes
+  Mat6 matrix;                  // h^2 C + h D with both dampings, for this substep
   bool active = true;
   bool may_pull = false;
 };

@@ -33,6 +33,7 @@ SceneFile full_file() {
   scene.summary = "One sentence.";
   scene.gravity = {0.1, 0, -9.81};
   scene.friction = 0.45;
+  scene.restitution = 0.15;
   scene.drag = 1.0 / 3;
   scene.contact_stiffness = 12345.5;
   scene.coupling.max_force = 0.1;
@@ -95,6 +96,7 @@ TEST(SceneFiles, RoundTripKeepsEverything) {
   EXPECT_EQ(b.summary, a.summary);
   EXPECT_EQ(b.gravity, a.gravity);
   EXPECT_EQ(b.friction, a.friction);
+  EXPECT_EQ(b.restitution, a.restitution);
   EXPECT_EQ(b.drag, a.drag);
   EXPECT_EQ(b.contact_stiffness, a.contact_stiffness);
   EXPECT_EQ(b.coupling.max_force, a.coupling.max_force);
@@ -202,6 +204,7 @@ TEST(SceneFiles, HostileOnesAreRefusedInOneSentence) {
       good + "gravity = \"down\"",
       good + "gravity = [0, 0, 1e308]",
       good + "friction = -0.1",
+      good + "restitution = 1.1",
       good + "drag = inf",
       good + "part = 3",
       good + "body = 3",

@@ -112,7 +112,8 @@ TEST(RandomWorlds, BlocksThrownAtAThinWallStayOnTheirSide) {
       ASSERT_GT(lowest_point(world, 2), -k_plate / 3) << t;
       ASSERT_LE(energy(*world.model, world.state).kinetic, before * 1.01);
     }
-    EXPECT_GT(world.body(2).velocity.z, 0);
+    // Stopped, if not thrown back: a corner that was hit turns the block, and the next one may still be on its way.
+    EXPECT_GT(world.body(2).velocity.z, -0.02 * k_fast);
   }
 }
 

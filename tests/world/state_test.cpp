@@ -245,6 +245,7 @@ TEST(WorldModel, HasAnotherHashIfAnythingAboutItDiffers) {
   differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].id = 3; });
   differs([](Bodies&, WorldSettings& s, Excluded&) { s.tick = 2e-3; });
   differs([](Bodies&, WorldSettings& s, Excluded&) { s.friction = 0.31; });
+  differs([](Bodies&, WorldSettings& s, Excluded&) { s.restitution = 0.31; });
   differs([](Bodies&, WorldSettings& s, Excluded&) { s.contact.stiffness *= 2; });
   differs([](Bodies&, WorldSettings& s, Excluded&) { s.coupling.max_force = 7; });
   differs([](Bodies&, WorldSettings& s, Excluded&) { s.budget = WorkBudget::of(100); });

@@ -122,12 +122,29 @@ TEST(WorldStep, ABallHitsAnotherOfItsMassAndStops) {
   cue.pieces = other.pieces = {{fine_ball_part(), {}}};
   World world({cue, other}, settings);
   world.run(0.2);
-  // Implicit steps take some of the energy, so the collision is between plastic (1/2, 1/2) and elastic (0, 1).
+  // Between plastic (1/2, 1/2) and elastic (0, 1).
   EXPECT_NEAR(world.body(1).velocity.x + world.body(2).velocity.x, 1, 1e-9);
   EXPECT_GT(world.body(2).velocity.x, 0.5);
   EXPECT_LE(world.body(2).velocity.x, 1 + 1e-9);
   EXPECT_GE(world.body(1).velocity.x, -1e-9);
   EXPECT_NEAR(world.body(2).velocity.y, 0, 0.05);
+}
+
+// Two balls head on. What is lost and gained by the length of a substep against the 5 ms in which contacts recover, and
+// by the 0.2 mm that they may have got into each other, is less than a tenth.
+TEST(WorldStep, BodiesPartWithTheirShareOfTheSpeed) {
+  for (const double share : {0.0, 0.4, 0.9})
+    for (const double tick : {1e-3, 1e-2}) {
+      SCOPED_TRACE(share);
+      WorldSettings settings = plain(tick);
+      settings.friction = 0;
+      settings.restitution = share;
+      BodyModel cue = free_ball(1, {-0.06, 0, 0}, {1, 0, 0}), other = free_ball(2, {0, 0, 0});
+      cue.pieces = other.pieces = {{fine_ball_part(), {}}};
+      World world({cue, other}, settings);
+      world.run(0.2);
+      EXPECT_NEAR(world.body(2).velocity.x - world.body(1).velocity.x, share, 0.1);
+    }
 }
 
 TEST(WorldStep, AStackOfBlocksComesToRestAndStays) {
