@@ -1,5 +1,7 @@
 #include <cotouch/world/model.h>
 
+#include <cotouch/contact/wall.h>
+
 #include <cotouch/base/error.h>
 #include <cotouch/base/hash.h>
 
@@ -40,6 +42,8 @@ void check_settings(const WorldSettings& s) {
   require(s.restitution >= 0 && s.restitution <= 1, "Restitution is from 0 to 1.");
   require(s.hands <= k_most_hands, "A world has room for at most 64 hands.");
 }
+
+constexpr double k_thickened = 2;  // cells by which a field may be fatter than the mesh, if that is open
 
 double spacing_of(const Part& part) {
   return part.shell_quality.levels.empty() ? 0 : part.shell_quality.levels.back().mean_spacing;
@@ -105,13 +109,37 @@ WorldModel::WorldModel(std::vector<BodyModel> bodies, const WorldSettings& setti
     }
     reach_.push_back(reach);
   }
+  find_boxes();
   finest_cell_.assign(bodies_.size(), std::numeric_limits<double>::infinity());
   find_pairs(excluded);
   hash_ = compute_hash();
 }
 
+void WorldModel::find_boxes() {
+  std::map<const Part*, PartBox> known;
+  for (const BodyModel& body : bodies_) {
+    first_box_.push_back(static_cast<std::uint32_t>(boxes_.size()));
+    for (const Piece& piece : body.pieces) {
+      const auto [at, is_new] = known.try_emplace(piece.part.get());
+      if (is_new) {
+        Box3d box = piece.part->mesh.bounds();
+        for (const Vec3f& point : piece.part->shell.data().positions) box.add(Vec3d(point));
+        const double more = k_thickened * static_cast<double>(piece.part->field.spacing());
+        at->second = {box.center(), box.size() * 0.5 + Vec3d{more, more, more}};
+      }
+      boxes_.push_back(at->second);
+    }
+  }
+}
+
 void WorldModel::find_pairs(std::span<const std::pair<std::uint32_t, std::uint32_t>> excluded) {
   std::map<std::pair<const Part*, const Part*>, std::uint32_t> engine_of;
+  std::map<const Part*, double> walls;
+  const auto wall_of = [&](const Part* part) {
+    const auto [at, is_new] = walls.try_emplace(part, 0);
+    if (is_new) at->second = thinnest_wall(part->shell, part->field, k_thick);
+    return at->second;
+  };
   const auto is_excluded = [&](std::uint32_t a, std::uint32_t b) {
     return std::any_of(excluded.begin(), excluded.end(), [&](const auto& pair) {
       return (pair.first == a && pair.second == b) || (pair.first == b && pair.second == a);
@@ -132,7 +160,9 @@ void WorldModel::find_pairs(std::span<const std::pair<std::uint32_t, std::uint32
           const auto [at, is_new] = engine_of.try_emplace({shell, field}, static_cast<std::uint32_t>(engines_.size()));
           if (is_new)
             engines_.push_back(std::make_shared<const NestedContact>(shell->shell, field->field, settings_.contact));
-          pairs_.push_back(first_is_shell ? PairModel{a, i, b, j, at->second} : PairModel{b, j, a, i, at->second});
+          const double wall = std::min(wall_of(first), wall_of(second));
+          pairs_.push_back(first_is_shell ? PairModel{a, i, b, j, at->second, wall}
+                                          : PairModel{b, j, a, i, at->second, wall});
           largest_shell_ = std::max(largest_shell_, shell->shell.point_count());
           const auto cell = static_cast<double>(field->field.spacing());
           for (const std::uint32_t body : {a, b}) finest_cell_[body] = std::min(finest_cell_[body], cell);

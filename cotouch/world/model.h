@@ -65,7 +65,15 @@ struct WorldSettings {
 struct PairModel {
   std::uint32_t shell_body, shell_piece, field_body, field_piece;
   std::uint32_t engine;
+  double wall;  // metres: the thinnest of the two pieces, as far as steps care
 };
+
+// Around a part's mesh and points: nothing of it is outside.
+struct PartBox {
+  Vec3d center, half;  // in the part's frame
+};
+
+constexpr double k_thick = 0.02;  // metres: what is thicker is no different
 
 class WorldModel {
  public:
@@ -89,6 +97,9 @@ class WorldModel {
   std::optional<std::uint32_t> index_of(std::uint32_t id) const noexcept;
   // Around a body's position, metres: no point of its shells or fields is farther.
   double reach(std::uint32_t body) const noexcept { return reach_[body]; }
+  const PartBox& box(std::uint32_t body, std::uint32_t piece) const noexcept {
+    return boxes_[first_box_[body] + piece];
+  }
   // The finest cell of any field that a body meets, metres; infinite if it meets none.
   double finest_cell(std::uint32_t body) const noexcept { return finest_cell_[body]; }
   std::uint32_t largest_shell() const noexcept { return largest_shell_; }  // points
@@ -97,6 +108,7 @@ class WorldModel {
   std::uint64_t hash() const noexcept { return hash_; }
 
  private:
+  void find_boxes();
   void find_pairs(std::span<const std::pair<std::uint32_t, std::uint32_t>> excluded);
   std::uint64_t compute_hash() const;
 
@@ -107,6 +119,8 @@ class WorldModel {
   std::vector<std::shared_ptr<const NestedContact>>
       engines_;  // one for each pair of parts, however many bodies have them
   std::vector<double> reach_, finest_cell_;
+  std::vector<PartBox> boxes_;            // of all pieces, body by body
+  std::vector<std::uint32_t> first_box_;  // of each body
   std::uint32_t largest_shell_ = 0;
   std::uint64_t hash_ = 0;
 };

@@ -12,10 +12,6 @@ using Role = BodyWork::Role;
 
 constexpr double k_hand_smoothing = 0.02;  // seconds over which a hand's velocity is smoothed
 
-// Metres that a body may get into another before that is seen: it is thrown out again as fast as it would take to get
-// there, which at 10 ms must be next to nothing.
-constexpr double k_deepest_entry = 2e-4;
-
 struct Step {
   const WorldModel& model;
   WorldState& state;
@@ -112,8 +108,7 @@ void Step::set_speeds(const Island& island, double left) noexcept {
   }
 }
 
-// Seconds. As long as nothing that touches moves by more than half a cell, and nothing gets noticeably into what it
-// meets.
+// Seconds. As long as nothing that touches moves by more than it may, nor gets deeper than it may into what it meets.
 double Step::next_substep(const Island& island, double left) noexcept {
   set_speeds(island, left);
   double h = left;
@@ -127,9 +122,7 @@ double Step::next_substep(const Island& island, double left) noexcept {
       const BodyWork &a = w.bodies[pair.shell_body], &b = w.bodies[pair.field_body];
       const double speed = a.speed + b.speed;
       const auto room = [&] {
-        return touching
-                   ? work.longest_move
-                   : std::min(work.longest_move, k_deepest_entry) + std::max(0.0, work.free_until - a.moved - b.moved);
+        return touching ? work.longest_move : work.deepest_entry + std::max(0.0, work.free_until - a.moved - b.moved);
       };
       if (speed * h <= room()) continue;
       if (!touching) find_gap(model, i, speed * left, k_close_look, w);

@@ -1,10 +1,10 @@
 // One step of a world: a function of the model, the state and what the hands do. No clock, no randomness, no
 // allocation, the same bits everywhere.
 //
-// Bodies that may meet within the tick form islands, and each island is stepped for itself, in substeps of h seconds
-// that let nothing which touches move by more than half a cell or 0.4 mm, and nothing get deeper than 0.2 mm into what
-// it meets: a lower bound of the gap between two bodies says how far they may go until then. All of it follows from
-// state and inputs alone. In each substep:
+// Bodies that may meet within the tick form islands, and each island is stepped for itself, in substeps of h seconds.
+// Between two looks at a contact nothing moves by more than a tenth of the thinnest wall, and near hands and thin
+// things by half a cell or 0.4 mm; a lower bound of the gap between two bodies says how far they may go until they
+// touch. All of it follows from state and inputs alone. In each substep:
 //
 // 1. Contact of all pairs that may touch (contact.h). All contacts of a body in a hand share one potential, so that
 //    several neighbours together are no stiffer to the hand than the promise for one; so do those of a free body with
@@ -19,8 +19,8 @@
 // 4. Everything moves. Free rotation is the implicit midpoint rule in the body's frame, which keeps the energy and the
 //    size of the angular momentum exactly.
 //
-// A contact is damped in the directions in which it pushes: what is in another gets out within 5 ms, and two bodies that
-// collide part with the share of their speed that is their restitution.
+// A contact is damped in the directions in which it pushes: what is in another gets out within 5 ms, and two bodies
+// that collide part with the share of their speed that is their restitution.
 //
 // Friction is Coulomb's with a slip speed below which it is viscous: a block on a slope creeps, at most 0.2 mm/s. What
 // rolls meets a torque of its load times 0.4 mm, so that a shaft on a table comes to rest.

@@ -52,7 +52,7 @@ void limit_speed(const WorldModel& model, WorldState& state, std::uint32_t i) {
   BodyRecord& record = state.bodies()[i];
   const double cell = model.finest_cell(i);
   const double fastest =
-      std::isfinite(cell) ? std::min(k_fastest, k_most_substeps * longest_move(cell) / tick) : k_fastest;
+      std::isfinite(cell) ? std::min(k_fastest, k_most_substeps * shortest_move(cell) / tick) : k_fastest;
   const double speed = norm(record.velocity) + norm(record.spin) * model.reach(i);
   if (!(speed > fastest)) return;
   record.velocity *= fastest / speed;

@@ -2,19 +2,31 @@
 #include <cotouch/world/step_work.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace cotouch {
 namespace {
 
 using Role = BodyWork::Role;
 
-// Is the shell's bounding ball within `margin` of the field's box?
-bool is_near(const NestedContact& engine, const Pose& shell, const Pose& field, double margin) {
-  const Vec3d center = transform(inverse(field), transform(shell, engine.center()));
-  const Box3f box = engine.field().box();
-  const Vec3d low(box.low), high(box.high);
-  const Vec3d gap = max(max(low - center, center - high), Vec3d{});
-  return norm(gap) <= engine.radius() + margin;
+constexpr double k_closest_entry = 2e-4;  // metres; less is not worth a substep
+
+double along(const Vec3d& axis, const PartBox& box, const Mat3& turn) {
+  const Vec3d in_box = turn.transposed() * axis;
+  return std::fabs(in_box.x) * box.half.x + std::fabs(in_box.y) * box.half.y + std::fabs(in_box.z) * box.half.z;
+}
+
+// Can two boxes be told to be more than `margin` apart, along one of the six directions of their faces?
+bool are_apart(const PartBox& a, const Pose& pose_a, const PartBox& b, const Pose& pose_b, double margin) {
+  const Vec3d between = transform(pose_b, b.center) - transform(pose_a, a.center);
+  if (norm(between) > norm(a.half) + norm(b.half) + margin) return true;
+  const Mat3 turn_a = rotation_matrix(pose_a.rotation), turn_b = rotation_matrix(pose_b.rotation);
+  for (const Mat3& turn : {turn_a, turn_b})
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Vec3d axis{turn(0, i), turn(1, i), turn(2, i)};
+      if (std::fabs(dot(axis, between)) > along(axis, a, turn_a) + along(axis, b, turn_b) + margin) return true;
+    }
+  return false;
 }
 
 class IslandSearch {
@@ -67,11 +79,13 @@ class IslandSearch {
     const BodyWork &a = w_.bodies[shell], &b = w_.bodies[field];
     const double travel = a.travel + b.travel, margin = travel + a.clearance + b.clearance;
     if (norm(a.pose.position - b.pose.position) > model_.reach(shell) + model_.reach(field) + margin) return false;
-    if (!is_near(model_.engine(pair), piece_pose(model_, w_, shell, pair.shell_piece),
-                 piece_pose(model_, w_, field, pair.field_piece), margin))
+    if (are_apart(model_.box(shell, pair.shell_piece), piece_pose(model_, w_, shell, pair.shell_piece),
+                  model_.box(field, pair.field_piece), piece_pose(model_, w_, field, pair.field_piece), margin))
       return false;
     PairWork& work = w_.pairs[i];
-    work.longest_move = longest_move(static_cast<double>(model_.engine(pair).field().spacing()));
+    const bool in_hand = a.in_hand || b.in_hand;
+    work.longest_move = longest_move(static_cast<double>(model_.engine(pair).field().spacing()), pair.wall, in_hand);
+    work.deepest_entry = std::min(work.longest_move, std::max(k_closest_entry, in_hand ? 0 : 0.5 * work.longest_move));
     if (travel <= work.longest_move) return true;  // a closer look would save no substep
     find_gap(model_, i, travel, k_glance, w_);
     return work.free_until < travel;

@@ -7,10 +7,10 @@ namespace cotouch {
 namespace {
 
 constexpr int k_passes = 3;            // solves, each without the contacts that would have pulled in the one before
-constexpr int k_iterations = 120;      // of conjugate gradients, at most
+constexpr int k_iterations = 40;       // of conjugate gradients, at most
 constexpr double k_tolerance = 1e-20;  // of the squared residual
 constexpr double k_collision = 0.05;   // m/s: what meets more slowly stays together
-constexpr double k_hardness = 20;      // of a collision: damping times substep, in masses
+constexpr double k_hardness = 20;      // of a collision: its damping against mass and stiffness
 
 Vec6 operator+(const Vec6& a, const Vec6& b) {
   return {a.linear + b.linear, a.angular + b.angular};
@@ -73,7 +73,7 @@ class Solver {
 
  private:
   // Bodies that collide part with a share of the speed at which they met. All of it happens in this substep, so nobody
-  // has to remember that speed: the damping is made so hard that masses are nothing against it.
+  // has to remember that speed: the damping is made so hard that mass and stiffness are nothing against it.
   void collide(Link& link) const {
     const Vec6 relative = present_velocity(link), slowed = link.recovery * relative;
     const double push = norm(link.wrench.force), approach = -dot(slowed.linear, link.wrench.force);
@@ -81,7 +81,8 @@ class Solver {
     const Vec3d normal = link.wrench.force / push;
     const double along = dot(normal, link.recovery.force_linear * normal);
     if (!(dot6(relative, slowed) > along * k_collision * k_collision)) return;
-    const double harder = std::max(1.0, k_hardness * reduced_mass(link) / (along * h_));
+    const double against = reduced_mass(link) + dot(normal, link.stiffness.force_linear * normal) * h_ * h_;
+    const double harder = std::max(1.0, k_hardness * against / (along * h_));
     link.recovery = link.recovery * harder;
     const double share = model_.settings().restitution * harder;
     link.wrench.force -= slowed.linear * share;

@@ -38,6 +38,7 @@ struct BodyWork {
 struct PairWork {
   double free_until = 0;                          // nothing touches while the two have `moved` less than this, together
   double longest_move = 0;                        // metres between two looks at the contact
+  double deepest_entry = 0;                       // metres that one may get into the other before that is seen
   bool near = false;                              // is among the candidates
   bool level_chosen = false;                      // in this tick
   std::uint64_t first_look = 0, later_looks = 0;  // nodes that they visited in this tick
@@ -98,10 +99,15 @@ inline Vec6 wrench_about(const Vec6& w, const Vec3d& at, const Vec3d& center) {
 }
 
 constexpr std::uint32_t k_most_substeps = 128;
-// Metres between two looks at a contact with a field of such cells. Of a large body whose cells are coarse an end may
-// swing into something while the other touches, so there is a limit in metres as well.
-inline double longest_move(double cell) {
+// Metres between two looks at a contact that shall be seen cell by cell. Of a large body whose cells are coarse an end
+// may swing into something while the other touches, so there is a limit in metres as well.
+inline double shortest_move(double cell) {
   return std::min(0.5 * cell, 4e-4);
+}
+// The same for any contact. Where a hand feels every newton, and between thin things, as above; else a fraction of what
+// it would take to get through.
+inline double longest_move(double cell, double wall, bool in_hand) {
+  return in_hand ? shortest_move(cell) : std::max(shortest_move(cell), std::min(2 * cell, 0.1 * wall));
 }
 
 Pose piece_pose(const WorldModel& model, const StepScratch::Work& work, std::uint32_t body,
