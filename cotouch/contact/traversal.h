@@ -215,12 +215,13 @@ class Traversal {
   // The points that are new below the open nodes. Copies on the last level have neither a force nor children of their
   // own. Nodes that follow each other have points that follow each other.
   void queue_points(std::uint32_t open_count) noexcept {
+    const std::uint32_t *const open = w_.open.data(), *const from = w_.queue.node.data();
     std::uint32_t* const points = w_.points.data();
     std::uint32_t n = point_end_;
     for (std::uint32_t k = 0; k < open_count;) {
-      const std::uint32_t begin = w_.queue.node[w_.open[k]];
+      const std::uint32_t begin = from[open[k]];
       std::uint32_t end = begin + 1;
-      for (++k; k < open_count && w_.queue.node[w_.open[k]] == end; ++k) ++end;
+      for (++k; k < open_count && from[open[k]] == end; ++k) ++end;
       const std::uint32_t first = first_new_point(begin), count = first_new_point(end) - first;
       source_.fetch(first);
       write_run(points + n, first, count);
@@ -231,20 +232,26 @@ class Traversal {
 
   // The same with the nodes themselves, copies too.
   void queue_nodes(std::uint32_t open_count) noexcept {
+    const std::uint32_t *const open = w_.open.data(), *const from = w_.queue.node.data();
+    const float* const distances = w_.queue.distance.data();
     std::uint32_t *const points = w_.points.data(), *const nodes = w_.next.node.data();
     ContactScratch::Copy* const copies = w_.copies.data() + copy_count_;
     std::uint32_t n = w_.next.size, p = point_end_;
-    for (std::uint32_t k = 0; k < open_count; ++k) {
-      const std::uint32_t place = w_.open[k], node = w_.queue.node[place];
-      const std::uint32_t child = nodes_[node].first_child, count = nodes_[node + 1].first_child - child;
-      source_.fetch(first_new_point(node));
-      __builtin_prefetch(&nodes_[child]);
-      __builtin_prefetch(&nodes_[child + count]);
+    for (std::uint32_t k = 0; k < open_count;) {
+      const std::uint32_t begin = from[open[k]], child = nodes_[begin].first_child, first = first_new_point(begin);
+      std::uint32_t end = begin, end_child = child;
+      do {
+        copies[k] = {n + end_child - child, distances[open[k]]};
+        end_child = nodes_[++end].first_child;
+        __builtin_prefetch(&nodes_[end_child]);
+        ++k;
+      } while (k < open_count && from[open[k]] == end);
+      source_.fetch(first);
+      const std::uint32_t count = end_child - child, fresh = count - (end - begin);
       write_run(nodes + n, child, count);
-      write_run(points + p, first_new_point(node), count - 1);
-      copies[k] = {n, w_.queue.distance[place]};
+      write_run(points + p, first, fresh);
       n += count;
-      p += count - 1;
+      p += fresh;
     }
     copy_count_ += open_count;
     w_.next.size = n;
@@ -257,15 +264,17 @@ class Traversal {
     const std::uint32_t* const node = &w_.queue.node[begin];
     const float* const distance = &w_.queue.distance[begin];
     float* const slack = w_.free.data();
+    const ShellNode* const nodes = nodes_;
     for (std::uint32_t i = 0; i < size; ++i) slack[i] = source_.free(distance[i]);
-    for (std::uint32_t i = 0; i < size; ++i) slack[i] -= source_.radius(nodes_[node[i]]);
-    if constexpr (coherent) cache_->add_nodes({slack, size});
     std::uint32_t* const open = w_.open.data();
     std::uint32_t count = 0;
     for (std::uint32_t i = 0; i < size; ++i) {
+      const float left = slack[i] - source_.radius(nodes[node[i]]);
+      if constexpr (coherent) slack[i] = left;
       open[count] = begin + i;
-      count += slack[i] > 0 ? 0U : 1U;
+      count += left > 0 ? 0U : 1U;
     }
+    if constexpr (coherent) cache_->add_nodes({slack, size});
     return count;
   }
 

@@ -109,6 +109,36 @@ void find_samples(const FieldData& data, std::uint32_t count, Block& block) {
   for (; i < count; ++i) one(i);
 }
 
+// Field::coarse_distance of the block's points in coarse bricks, four at a time.
+void find_coarse_distances(const FieldData& data, const Block& block, float* distance) {
+  using Four = float __attribute__((vector_size(16)));
+  using FourInts = std::int32_t __attribute__((vector_size(16)));
+  const std::int32_t dy = data.bricks.x + 1, dz = dy * (data.bricks.y + 1);
+  const auto between = [](const Four& a, const Four& b, const Four& t) { return a + t * (b - a); };
+  for (std::uint32_t k = 0; k < block.coarse_count; k += 4) {
+    std::uint32_t at[4];  // at the end some are done twice
+    for (std::uint32_t lane = 0; lane < 4; ++lane) at[lane] = block.coarse[std::min(k + lane, block.coarse_count - 1)];
+    const auto coordinates = [&at](const float* v) { return Four{v[at[0]], v[at[1]], v[at[2]], v[at[3]]}; };
+    const auto bricks = [](const Four& v) { return __builtin_convertvector(v, FourInts) >> 3; };
+    const auto fraction = [](const Four& v, const FourInts& i) {
+      return v * 0.125F - __builtin_convertvector(i, Four);
+    };
+    const Four x = coordinates(block.x), y = coordinates(block.y), z = coordinates(block.z);
+    const FourInts ix = bricks(x), iy = bricks(y), iz = bricks(z), corner = iz * dz + iy * dy + ix;
+    const Four fx = fraction(x, ix), fy = fraction(y, iy), fz = fraction(z, iz);
+    const float* const s[4] = {
+        &data.coarse[static_cast<std::size_t>(corner[0])], &data.coarse[static_cast<std::size_t>(corner[1])],
+        &data.coarse[static_cast<std::size_t>(corner[2])], &data.coarse[static_cast<std::size_t>(corner[3])]};
+    const auto along_x = [&](std::int32_t i) {
+      return between(Four{s[0][i], s[1][i], s[2][i], s[3][i]}, Four{s[0][i + 1], s[1][i + 1], s[2][i + 1], s[3][i + 1]},
+                     fx);
+    };
+    const Four low = between(along_x(0), along_x(dy), fy), high = between(along_x(dz), along_x(dy + dz), fy);
+    const Four value = between(low, high, fz);
+    for (std::uint32_t lane = 0; lane < 4; ++lane) distance[at[lane]] = value[lane];
+  }
+}
+
 // Calls `work(begin, size, block)` for blocks whose samples are on their way. What is left at the end of whole vectors
 // is done without.
 template <class Work>
@@ -165,8 +195,7 @@ void look_up_distances(const LookUpKind& kind, const Field& field, const CellMap
     float* const out = distance + begin;
     const auto cell = [&block](std::uint32_t i) { return Vec3f{block.x[i], block.y[i], block.z[i]}; };
     if (block.coarse_count + block.outside_count < size) used.interpolate(field.data().quantum, size, block, out);
-    for (std::uint32_t k = 0; k < block.coarse_count; ++k)
-      out[block.coarse[k]] = field.coarse_distance(cell(block.coarse[k]));
+    find_coarse_distances(field.data(), block, out);
     for (std::uint32_t k = 0; k < block.outside_count; ++k)
       out[block.outside[k]] = field.outside_distance(cell(block.outside[k]));
   };
