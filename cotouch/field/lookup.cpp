@@ -155,24 +155,26 @@ void for_blocks(const LookUpKind& kind, const Field& field, const CellMap& map, 
   }
 }
 
-double mix(double a, double b, double t) {
-  return a + t * (b - a);
-}
-
-// Field::gradient_at, a lane for each point.
+// Field::gradient_at, two points at a time; `count` is even.
 void find_slopes(double scale, std::uint32_t count, const Block& block, double* out_x, double* out_y, double* out_z) {
-  constexpr int k_corners[8] = {0, 1, k_dy, k_dy + 1, k_dz, k_dz + 1, k_dy + k_dz, k_dy + k_dz + 1};
-  std::int16_t corner[8][Block::k_size];
-  for (std::uint32_t i = 0; i < count; ++i)
-    for (int k = 0; k < 8; ++k) corner[k][i] = block.sample[i][k_corners[k]];
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const double x = static_cast<double>(fraction(block.x[i])), y = static_cast<double>(fraction(block.y[i])),
-                 z = static_cast<double>(fraction(block.z[i]));
-    const double a = corner[0][i], b = corner[1][i], c = corner[2][i], d = corner[3][i];
-    const double e = corner[4][i], f = corner[5][i], g = corner[6][i], h = corner[7][i];
-    out_x[i] = mix(mix(b - a, d - c, y), mix(f - e, h - g, y), z) * scale;
-    out_y[i] = mix(mix(c - a, d - b, x), mix(g - e, h - f, x), z) * scale;
-    out_z[i] = mix(mix(e - a, f - b, x), mix(g - c, h - d, x), y) * scale;
+  using Two = double __attribute__((vector_size(16)));
+  const auto mix = [](const Two& a, const Two& b, const Two& t) { return a + t * (b - a); };
+  for (std::uint32_t i = 0; i < count; i += 2) {
+    const std::int16_t *const s = block.sample[i], *const t = block.sample[i + 1];
+    const auto corner = [s, t](int k) { return Two{static_cast<double>(s[k]), static_cast<double>(t[k])}; };
+    const auto fractions = [i](const float* v) {
+      return Two{static_cast<double>(fraction(v[i])), static_cast<double>(fraction(v[i + 1]))};
+    };
+    const auto put = [i, scale](double* out, const Two& value) {
+      const Two scaled = value * scale;
+      std::memcpy(out + i, &scaled, sizeof scaled);
+    };
+    const Two x = fractions(block.x), y = fractions(block.y), z = fractions(block.z);
+    const Two a = corner(0), b = corner(1), c = corner(k_dy), d = corner(k_dy + 1);
+    const Two e = corner(k_dz), f = corner(k_dz + 1), g = corner(k_dy + k_dz), h = corner(k_dy + k_dz + 1);
+    put(out_x, mix(mix(b - a, d - c, y), mix(f - e, h - g, y), z));
+    put(out_y, mix(mix(c - a, d - b, x), mix(g - e, h - f, x), z));
+    put(out_z, mix(mix(e - a, f - b, x), mix(g - c, h - d, x), y));
   }
 }
 
@@ -216,7 +218,8 @@ void look_up_gradients(const LookUpKind& kind, const Field& field, const CellMap
     // Coordinates outside may be too large for what comes next.
     for (std::uint32_t k = 0; k < block.outside_count; ++k)
       for (float* row : {block.x, block.y, block.z}) row[block.outside[k]] = 0;
-    find_slopes(scale, size, block, x + begin, y + begin, z + begin);
+    find_slopes(scale, size - size % 2, block, x + begin, y + begin, z + begin);
+    if (size % 2 != 0) one_by_one(size - 1);
     for (std::uint32_t k = 0; k < block.coarse_count; ++k) one_by_one(block.coarse[k]);
     for (std::uint32_t k = 0; k < block.outside_count; ++k) one_by_one(block.outside[k]);
   };
