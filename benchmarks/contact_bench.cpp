@@ -53,7 +53,6 @@ const Pair& pair() {
 
 void report(benchmark::State& state, double nodes, const PairContact& last) {
   state.counters["visited"] = last.stats.visited;
-  state.counters["skipped"] = last.stats.skipped;
   state.counters["touching"] = last.stats.in_contact;
   state.counters["per_node"] = benchmark::Counter(nodes, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
@@ -84,7 +83,7 @@ struct Walk {
   CoherenceCache cache;
   PairContact contact;
 
-  explicit Walk(const Field& field) : engine(pair().shell, field, {}), cache(2 * pair().shell.point_count()) {
+  explicit Walk(const Field& field) : engine(pair().shell, field, {}), cache(pair().shell.point_count()) {
     scratch.reserve(pair().shell.point_count());
   }
 };

@@ -82,13 +82,13 @@ void memory_of_a_pair(benchmark::State& state) {
     ContactScratch scratch;
     scratch.reserve(k_points);
     const auto bytes = [](const auto& v) { return static_cast<double>(v.capacity() * sizeof(v[0])); };
-    shared = static_cast<double>(sizeof scratch) + bytes(scratch.points) + bytes(scratch.contacts) +
-             bytes(scratch.queue.node) + bytes(scratch.queue.distance) + bytes(scratch.queue.point) +
-             bytes(scratch.next.node) + bytes(scratch.next.distance) + bytes(scratch.next.point);
+    shared = static_cast<double>(sizeof scratch) + bytes(scratch.points) + bytes(scratch.distances) +
+             bytes(scratch.contacts) + bytes(scratch.copies) + bytes(scratch.queue.node) +
+             bytes(scratch.queue.distance) + bytes(scratch.next.node) + bytes(scratch.next.distance);
     benchmark::DoNotOptimize(scratch.points.data());
   }
   state.counters["shared_bytes"] = shared;
-  state.counters["pair_bytes"] = static_cast<double>(CoherenceCache(2 * k_points).memory_bytes() + sizeof(PairContact));
+  state.counters["pair_bytes"] = static_cast<double>(CoherenceCache(k_points).memory_bytes() + sizeof(PairContact));
 }
 BENCHMARK(memory_of_a_pair)->Iterations(1);
 

@@ -40,7 +40,6 @@ struct BodyState {
 
 struct ContactStats {
   std::uint32_t visited = 0;     // tree nodes whose distance was needed
-  std::uint32_t skipped = 0;     // tree nodes met and ruled out by temporal coherence
   std::uint32_t in_contact = 0;  // points with positive depth
   std::uint32_t level = 0;       // deepest tree level rendered
   float deepest = 0;             // largest depth, metres

@@ -2,8 +2,8 @@
 //
 // Level control (paper 001, III). A level is rendered as a whole or not at all; level 0 always is. A level that was
 // rendered last time may be entered while the count of visited nodes stays below `warm`, a deeper one only while it
-// would stay below `cold` if none of its nodes were skipped: so the level does not flicker. What was rendered last time
-// is the only state, one number that the caller keeps.
+// would stay below `cold`: so the level does not flicker. What was rendered last time is the only state, one number
+// that the caller keeps.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct Detail {
   enum class Rule : std::uint8_t {
     exactly,   // `level`, or the deepest there is: a function of the two bodies alone
     by_state,  // within the budget, a function of the two bodies and `level`: temporal coherence takes no part in it
-    by_work,  // within the budget, and what temporal coherence saves may go into deeper levels (a skipped node counts a
-              // quarter): depends on the cache, so whoever wants it again keeps the level and asks for it exactly
+    by_work,  // within the budget, where temporal coherence makes the level of last time cheaper to stay on: depends on
+              // the cache, so whoever wants it again keeps the level and asks for it exactly
   };
   Rule rule = Rule::exactly;
   std::uint32_t level = std::numeric_limits<std::uint32_t>::max();  // wanted, or rendered last time

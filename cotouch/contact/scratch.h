@@ -18,19 +18,23 @@ struct ContactScratch {
 
   // The nodes of one level above the last that are to be visited.
   struct Queue {
-    static constexpr std::uint32_t k_no_point = 0xffffffff;
     std::vector<std::uint32_t> node;
-    std::vector<std::uint32_t> point;  // its point if it is new on this level, else k_no_point: the node is a copy
-    std::vector<float> distance;       // a copy brings its point's, the others are looked up
+    std::vector<float> distance;
     std::uint32_t size = 0;
   };
   Queue queue, next;
+  struct Copy {
+    std::uint32_t place;  // in the queue
+    float distance;       // its parent's, so that it need not be looked up
+  };
+  std::vector<Copy> copies;           // of the newest queue
   std::vector<std::uint32_t> points;  // looked up, all levels one after another
+  std::vector<float> distances;       // of one level's points
   std::uint32_t point_count = 0;
   std::vector<ContactPoint> contacts;
   std::uint32_t contact_count = 0;
-  // One block's worth of work: values, room around them, places in the queue (new points, then nodes that may touch).
-  std::array<float, k_block> distance, free;
+  // One block's worth of work: room around points or nodes, places in the queue of those that may touch.
+  std::array<float, k_block> free;
   std::array<std::uint32_t, k_block> open;
 
   // Makes room for shells of up to so many points. Allocates; evaluations do not.

@@ -35,8 +35,7 @@ class Traversal {
         detail_(detail),
         deepest_(detail.rule == Detail::Rule::exactly ? std::min(detail.level, deepest) : deepest),
         w_(scratch),
-        cache_(cache),
-        first_point_key_(static_cast<std::uint32_t>(shell_.data().nodes.size())) {}
+        cache_(cache) {}
 
   void run(ContactStats& stats) noexcept {
     w_.contact_count = 0;
@@ -55,16 +54,14 @@ class Traversal {
   void walk(ContactStats& stats) noexcept {
     queue_roots();
     for (std::uint32_t level = 0;; ++level) {
-      std::swap(w_.queue, w_.next);
       const bool last = is_last(level);
       stats.level = level;
-      stats.visited += last ? last_points_ - w_.point_count : w_.queue.size;
-      stats.skipped += static_cast<std::uint32_t>(next_skipped_);
-      if (last)
-        look_up_points();
-      else
-        look_up_queue();
-      if (last || !go_deeper(level, stats)) return;
+      stats.visited += last ? point_end_ - w_.point_count : w_.next.size;
+      std::swap(w_.queue, w_.next);
+      look_up_level();
+      if (last) return;
+      spread_distances();
+      if (!go_deeper(level, stats)) return;
     }
   }
 
@@ -77,18 +74,16 @@ class Traversal {
     if (detail_.rule == Detail::Rule::by_work && count >= detail_.budget.warm) return false;
     std::copy(near.begin(), near.end(), w_.points.begin());
     for (std::uint32_t begin = 0; begin < count; begin += k_block)
-      look_up(&w_.points[begin], std::min(k_block, count - begin));
+      look_up(&w_.points[begin], std::min(k_block, count - begin), w_.distances.data());
     w_.point_count = stats.visited = count;
     stats.level = level;
     return true;
   }
 
   static constexpr std::uint32_t k_block = ContactScratch::k_block;
-  static constexpr std::uint32_t k_no_point = ContactScratch::Queue::k_no_point;
-  static constexpr std::uint64_t k_skips_per_visit = 4;  // what a skipped node costs, see Detail::Rule::by_work
+  static constexpr std::uint32_t k_run = ContactScratch::k_run;
 
-  // Surely the last one: its nodes need no children, so its copies need not be visited and its points are skipped by
-  // their own slack, which lasts longer than that of a ball.
+  // Surely the last one: its nodes need no children, so its copies need not be visited.
   bool is_last(std::uint32_t level) const noexcept {
     if (level >= deepest_) return true;
     if constexpr (coherent)
@@ -98,211 +93,188 @@ class Traversal {
 
   // first, first + 1, ...: at least `count` of them. Whole vectors, because counts are small and hard to foresee.
   static void write_run(std::uint32_t* out, std::uint32_t first, std::uint32_t count) noexcept {
-    using Run = std::uint32_t __attribute__((vector_size(4 * ContactScratch::k_run)));
+    using Run = std::uint32_t __attribute__((vector_size(4 * k_run)));
     Run run = first + Run{0, 1, 2, 3, 4, 5, 6, 7};
     const std::uint32_t* const end = out + count;
     do {
       std::memcpy(out, &run, sizeof run);
-      run += ContactScratch::k_run;
-      out += ContactScratch::k_run;
+      run += k_run;
+      out += k_run;
     } while (out < end);
   }
 
   void queue_roots() noexcept {
-    const std::uint32_t roots = shell_.points_to_level(0);
-    if (is_last(0)) {
-      write_run(w_.points.data(), 0, roots);
-      last_points_ = keep_points(0, roots);
-      next_skipped_ = roots - last_points_;
-    } else {
-      write_run(w_.next.node.data(), 0, roots);
-      write_run(w_.next.point.data(), 0, roots);
-      w_.next.size = keep_nodes(0, roots);
-      next_skipped_ = roots - w_.next.size;
+    point_end_ = shell_.points_to_level(0);
+    write_run(w_.points.data(), 0, point_end_);
+    write_run(w_.next.node.data(), 0, point_end_);
+    w_.next.size = point_end_;
+    copy_count_ = 0;
+  }
+
+  // Looks up points[point_count .. point_end_): those that are new on the level.
+  void look_up_level() noexcept {
+    float* distances = w_.distances.data();
+    for (std::uint32_t begin = w_.point_count; begin < point_end_; begin += k_block) {
+      const std::uint32_t count = std::min(k_block, point_end_ - begin);
+      look_up(&w_.points[begin], count, distances);
+      if constexpr (coherent) add_near(&w_.points[begin], count, distances);
+      distances += count;
+    }
+    w_.point_count = point_end_;
+  }
+
+  // The queue's distances: a copy has its parent's, the nodes that follow it have those that were looked up.
+  void spread_distances() noexcept {
+    float* const out = w_.queue.distance.data();
+    const float* from = w_.distances.data();
+    std::uint32_t begin = 0;
+    for (std::uint32_t k = 0; k <= copy_count_; ++k) {
+      const std::uint32_t end = k < copy_count_ ? w_.copies[k].place : w_.queue.size;
+      // As in write_run. What is written too much is overwritten next.
+      for (std::uint32_t i = begin; i < end; i += k_run) std::memcpy(out + i, from + (i - begin), k_run * sizeof *out);
+      from += end - begin;
+      out[end] = w_.copies[k].distance;
+      begin = end + 1;
     }
   }
 
-  // Drops what is known to be free from points[begin .. end), returns the new end.
-  std::uint32_t keep_points(std::uint32_t begin, std::uint32_t end) noexcept {
-    if constexpr (!coherent) return end;
-    const CoherenceCache::Entries entries = cache_->entries();
-    std::uint32_t* const points = w_.points.data();
-    const std::uint32_t first_key = first_point_key_;
-    std::uint32_t kept = begin;
-    for (std::uint32_t i = begin; i < end; ++i) {
-      const std::uint32_t point = points[i];
-      points[kept] = point;
-      kept += entries.is_free(first_key + point) ? 0U : 1U;
-    }
-    return kept;
+  // Shows the cache what was looked up.
+  void add_near(const std::uint32_t* points, std::uint32_t count, const float* distances) noexcept {
+    for (std::uint32_t i = 0; i < count; ++i) w_.free[i] = source_.free(distances[i]);
+    cache_->add_points({points, count}, w_.free.data());
   }
 
-  // The same for the nodes of the next queue.
-  std::uint32_t keep_nodes(std::uint32_t begin, std::uint32_t end) noexcept {
-    if constexpr (!coherent) return end;
-    const CoherenceCache::Entries entries = cache_->entries();
-    std::uint32_t *const nodes = w_.next.node.data(), *const points = w_.next.point.data();
-    float* const distances = w_.next.distance.data();
-    std::uint32_t kept = begin;
-    for (std::uint32_t i = begin; i < end; ++i) {
-      const std::uint32_t node = nodes[i];
-      nodes[kept] = node;
-      points[kept] = points[i];
-      distances[kept] = distances[i];
-      kept += entries.is_free(node) ? 0U : 1U;
-    }
-    return kept;
-  }
-
-  // Looks up the queue's points, other than those of copies.
-  void look_up_queue() noexcept {
-    const std::uint32_t* const points = w_.queue.point.data();
-    for (std::uint32_t begin = 0; begin < w_.queue.size; begin += k_block) {
-      const std::uint32_t end = std::min(begin + k_block, w_.queue.size);
-      std::uint32_t *const fresh = &w_.points[w_.point_count], *const place = w_.open.data();
-      std::uint32_t count = 0;
-      for (std::uint32_t i = begin; i < end; ++i) {
-        fresh[count] = points[i];
-        place[count] = i;
-        count += points[i] != k_no_point ? 1U : 0U;
-      }
-      look_up(fresh, count);
-      if constexpr (coherent) add_near(fresh, count);
-      float* const distances = w_.queue.distance.data();
-      for (std::uint32_t i = 0; i < count; ++i) distances[place[i]] = w_.distance[i];
-      w_.point_count += count;
-    }
-  }
-
-  // Looks up points[point_count .. last_points_): those of the last level.
-  void look_up_points() noexcept {
-    for (std::uint32_t begin = w_.point_count; begin < last_points_; begin += k_block) {
-      const std::uint32_t count = std::min(k_block, last_points_ - begin);
-      const std::uint32_t* const points = &w_.points[begin];
-      look_up(points, count);
-      if constexpr (coherent) {
-        add_near(points, count);
-        CoherenceCache::Entries entries = cache_->entries();
-        for (std::uint32_t i = 0; i < count; ++i) entries.put(first_point_key_ + points[i], w_.free[i]);
-      }
-    }
-    w_.point_count = last_points_;
-  }
-
-  // Shows the cache what was looked up; leaves the room around each in `free`.
-  void add_near(const std::uint32_t* points, std::uint32_t count) noexcept {
-    for (std::uint32_t i = 0; i < count; ++i) w_.free[i] = source_.free(w_.distance[i]);
-    cache_->add_near({points, count}, w_.free.data());
-  }
-
-  void look_up(const std::uint32_t* points, std::uint32_t count) noexcept {
-    float* const distance = w_.distance.data();
+  void look_up(const std::uint32_t* points, std::uint32_t count, float* distance) noexcept {
     source_.look_up(points, count, distance);
     ContactPoint* const touching = w_.contacts.data();
     std::uint32_t n = w_.contact_count;
-    for (std::uint32_t i = 0; i < count; ++i) {
+    const auto take = [&](std::uint32_t i) {
       touching[n] = {points[i], distance[i]};
       n += distance[i] < 0 ? 1U : 0U;
+    };
+    std::uint32_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+      std::uint64_t pairs[2];  // most do not touch: four signs at once
+      std::memcpy(pairs, distance + i, sizeof pairs);
+      if (((pairs[0] | pairs[1]) & 0x8000'0000'8000'0000) == 0) continue;
+      for (std::uint32_t k = 0; k < 4; ++k) take(i + k);
     }
+    for (; i < count; ++i) take(i);
     w_.contact_count = n;
   }
 
   bool go_deeper(std::uint32_t level, const ContactStats& stats) noexcept {
-    if (detail_.rule == Detail::Rule::exactly) return queue_children(level, ~std::uint64_t{0});
+    if (detail_.rule == Detail::Rule::exactly) return queue_children(level, ~0U);
     const bool warm = level + 1 <= detail_.level;
-    const std::uint64_t limit = (warm ? detail_.budget.warm : detail_.budget.cold) * k_skips_per_visit;
-    const std::uint64_t used = stats.visited * k_skips_per_visit + stats.skipped;
-    const bool entered = used < limit && (warm || fits(level, limit - used)) && queue_children(level, limit - used);
+    const std::uint32_t limit = warm ? detail_.budget.warm : detail_.budget.cold;
+    const std::uint32_t room = limit - std::min(stats.visited, limit);
+    const bool entered = room > 0 && (warm || fits(level, room)) && queue_children(level, room);
     if constexpr (coherent)
       if (!entered) cache_->refuse(level + 1);
     return entered;
   }
 
-  // Would all children of the level's nodes that may touch fit into `room`, with none of them skipped? Only counts, so
-  // that a level which is too large is found out for a fraction of what queueing and dropping it would cost.
-  bool fits(std::uint32_t level, std::uint64_t room) const noexcept {
+  // Would all children of the level's nodes that may touch be fewer than `room`? Only counts, so that a level which is
+  // too large is found out for a fraction of what queueing and dropping it would cost.
+  bool fits(std::uint32_t level, std::uint32_t room) const noexcept {
     const std::uint32_t copies = is_last(level + 1) ? 1 : 0;  // on the last level they are not visited
-    std::uint64_t wanted = 0;
-    for (std::uint32_t i = 0; i < w_.queue.size && wanted * k_skips_per_visit < room; ++i) {
+    std::uint32_t wanted = 0;
+    for (std::uint32_t i = 0; i < w_.queue.size && wanted < room; ++i) {
       const std::uint32_t node = w_.queue.node[i];
       const bool open = !(source_.free(w_.queue.distance[i]) - source_.radius(nodes_[node]) > 0);
       wanted += open ? nodes_[node + 1].first_child - nodes_[node].first_child - copies : 0;
     }
-    return wanted * k_skips_per_visit < room;
-  }
-
-  struct Family {
-    std::uint32_t parent, child, count;
-  };
-  Family family(std::uint32_t parent) const noexcept {
-    const std::uint32_t child = nodes_[parent].first_child;
-    return {parent, child, nodes_[parent + 1].first_child - child};
+    return wanted < room;
   }
 
   // Queues the children of the level's nodes that may touch. Stops, and returns false, once the next level is known to
-  // need more than `room` (in skipped nodes).
-  bool queue_children(std::uint32_t level, std::uint64_t room) noexcept {
+  // need `room` nodes or more.
+  bool queue_children(std::uint32_t level, std::uint32_t room) noexcept {
     const bool to_last = is_last(level + 1);
     // A point new on the next level has as many points before it as there are nodes before its own that are no copies.
     const std::uint32_t* const level_begin = shell_.data().level_begin.data();
-    const std::uint32_t first_point = shell_.points_to_level(level) - level_begin[level + 1] + level_begin[level];
-    std::uint32_t n = to_last ? w_.point_count : 0;
-    const std::uint32_t first = n;
-    std::uint64_t skipped = 0;
+    first_point_ = shell_.points_to_level(level) - level_begin[level + 1] + level_begin[level];
+    w_.next.size = copy_count_ = 0;
     for (std::uint32_t begin = 0; begin < w_.queue.size; begin += k_block) {
       const std::uint32_t open_count = find_open(begin);
-      const std::uint32_t before = n;
-      if (to_last) {
-        std::uint32_t* const points = w_.points.data();
-        for (std::uint32_t k = 0; k < open_count; ++k) {
-          const Family f = family(w_.queue.node[w_.open[k]]);
-          // Copies on the last level have neither a force nor children of their own.
-          source_.fetch(first_point + f.child - f.parent);
-          write_run(points + n, first_point + f.child - f.parent, f.count - 1);
-          n += f.count - 1;
-        }
-      } else {
-        std::uint32_t *const nodes = w_.next.node.data(), *const points = w_.next.point.data();
-        for (std::uint32_t k = 0; k < open_count; ++k) {
-          const Family f = family(w_.queue.node[w_.open[k]]);
-          source_.fetch(first_point + f.child - f.parent);
-          __builtin_prefetch(&nodes_[f.child]);
-          __builtin_prefetch(&nodes_[f.child + f.count]);
-          write_run(nodes + n, f.child, f.count);
-          write_run(points + n, first_point + f.child - f.parent - 1, f.count);
-          points[n] = k_no_point;
-          w_.next.distance[n] = w_.queue.distance[w_.open[k]];
-          n += f.count;
-        }
-      }
-      const std::uint32_t kept = to_last ? keep_points(before, n) : keep_nodes(before, n);
-      skipped += n - kept;
-      n = kept;
-      if ((n - first) * k_skips_per_visit + skipped >= room) return false;
+      if (to_last)
+        queue_points(open_count);
+      else
+        queue_nodes(open_count);
+      if ((to_last ? point_end_ - w_.point_count : w_.next.size) >= room) return false;
     }
-    (to_last ? last_points_ : w_.next.size) = n;
-    next_skipped_ = skipped;
+    w_.copies[copy_count_] = {w_.next.size, 0};
     return true;
   }
 
-  // Which of the queue's next nodes may touch; remembers how long the others are free.
+  // The number of the first point that is new among the children of `node` or of any after it.
+  std::uint32_t first_new_point(std::uint32_t node) const noexcept {
+    return first_point_ + nodes_[node].first_child - node;
+  }
+
+  // The points that are new below the open nodes. Copies on the last level have neither a force nor children of their
+  // own. Nodes that follow each other have points that follow each other.
+  void queue_points(std::uint32_t open_count) noexcept {
+    const std::uint32_t *const open = w_.open.data(), *const from = w_.queue.node.data();
+    std::uint32_t* const points = w_.points.data();
+    std::uint32_t n = point_end_;
+    for (std::uint32_t k = 0; k < open_count;) {
+      const std::uint32_t begin = from[open[k]];
+      std::uint32_t end = begin + 1;
+      for (++k; k < open_count && from[open[k]] == end; ++k) ++end;
+      const std::uint32_t first = first_new_point(begin), count = first_new_point(end) - first;
+      source_.fetch(first);
+      write_run(points + n, first, count);
+      n += count;
+    }
+    point_end_ = n;
+  }
+
+  // The same with the nodes themselves, copies too.
+  void queue_nodes(std::uint32_t open_count) noexcept {
+    const std::uint32_t *const open = w_.open.data(), *const from = w_.queue.node.data();
+    const float* const distances = w_.queue.distance.data();
+    std::uint32_t *const points = w_.points.data(), *const nodes = w_.next.node.data();
+    ContactScratch::Copy* const copies = w_.copies.data() + copy_count_;
+    std::uint32_t n = w_.next.size, p = point_end_;
+    for (std::uint32_t k = 0; k < open_count;) {
+      const std::uint32_t begin = from[open[k]], child = nodes_[begin].first_child, first = first_new_point(begin);
+      std::uint32_t end = begin, end_child = child;
+      do {
+        copies[k] = {n + end_child - child, distances[open[k]]};
+        end_child = nodes_[++end].first_child;
+        __builtin_prefetch(&nodes_[end_child]);
+        ++k;
+      } while (k < open_count && from[open[k]] == end);
+      source_.fetch(first);
+      const std::uint32_t count = end_child - child, fresh = count - (end - begin);
+      write_run(nodes + n, child, count);
+      write_run(points + p, first, fresh);
+      n += count;
+      p += fresh;
+    }
+    copy_count_ += open_count;
+    w_.next.size = n;
+    point_end_ = p;
+  }
+
+  // Which of the queue's next nodes may touch.
   std::uint32_t find_open(std::uint32_t begin) noexcept {
     const std::uint32_t size = std::min(k_block, w_.queue.size - begin);
     const std::uint32_t* const node = &w_.queue.node[begin];
     const float* const distance = &w_.queue.distance[begin];
     float* const slack = w_.free.data();
+    const ShellNode* const nodes = nodes_;
     for (std::uint32_t i = 0; i < size; ++i) slack[i] = source_.free(distance[i]);
-    for (std::uint32_t i = 0; i < size; ++i) slack[i] -= source_.radius(nodes_[node[i]]);
-    if constexpr (coherent) {
-      CoherenceCache::Entries entries = cache_->entries();
-      for (std::uint32_t i = 0; i < size; ++i) entries.put(node[i], slack[i]);
-    }
     std::uint32_t* const open = w_.open.data();
     std::uint32_t count = 0;
     for (std::uint32_t i = 0; i < size; ++i) {
+      const float left = slack[i] - source_.radius(nodes[node[i]]);
+      if constexpr (coherent) slack[i] = left;
       open[count] = begin + i;
-      count += slack[i] > 0 ? 0U : 1U;
+      count += left > 0 ? 0U : 1U;
     }
+    if constexpr (coherent) cache_->add_nodes({slack, size});
     return count;
   }
 
@@ -313,9 +285,9 @@ class Traversal {
   std::uint32_t deepest_;
   ContactScratch& w_;
   CoherenceCache* cache_;
-  std::uint32_t first_point_key_;  // keys of points come after those of nodes
-  std::uint32_t last_points_ = 0;  // end of `points`, once the last level is queued
-  std::uint64_t next_skipped_ = 0;
+  std::uint32_t first_point_ = 0;  // see first_new_point
+  std::uint32_t point_end_ = 0;    // of `points` that are queued
+  std::uint32_t copy_count_ = 0;   // among the queued nodes
 };
 
 }  // namespace cotouch

@@ -109,6 +109,36 @@ void find_samples(const FieldData& data, std::uint32_t count, Block& block) {
   for (; i < count; ++i) one(i);
 }
 
+// Field::coarse_distance of the block's points in coarse bricks, four at a time.
+void find_coarse_distances(const FieldData& data, const Block& block, float* distance) {
+  using Four = float __attribute__((vector_size(16)));
+  using FourInts = std::int32_t __attribute__((vector_size(16)));
+  const std::int32_t dy = data.bricks.x + 1, dz = dy * (data.bricks.y + 1);
+  const auto between = [](const Four& a, const Four& b, const Four& t) { return a + t * (b - a); };
+  for (std::uint32_t k = 0; k < block.coarse_count; k += 4) {
+    std::uint32_t at[4];  // at the end some are done twice
+    for (std::uint32_t lane = 0; lane < 4; ++lane) at[lane] = block.coarse[std::min(k + lane, block.coarse_count - 1)];
+    const auto coordinates = [&at](const float* v) { return Four{v[at[0]], v[at[1]], v[at[2]], v[at[3]]}; };
+    const auto bricks = [](const Four& v) { return __builtin_convertvector(v, FourInts) >> 3; };
+    const auto fraction = [](const Four& v, const FourInts& i) {
+      return v * 0.125F - __builtin_convertvector(i, Four);
+    };
+    const Four x = coordinates(block.x), y = coordinates(block.y), z = coordinates(block.z);
+    const FourInts ix = bricks(x), iy = bricks(y), iz = bricks(z), corner = iz * dz + iy * dy + ix;
+    const Four fx = fraction(x, ix), fy = fraction(y, iy), fz = fraction(z, iz);
+    const float* const s[4] = {
+        &data.coarse[static_cast<std::size_t>(corner[0])], &data.coarse[static_cast<std::size_t>(corner[1])],
+        &data.coarse[static_cast<std::size_t>(corner[2])], &data.coarse[static_cast<std::size_t>(corner[3])]};
+    const auto along_x = [&](std::int32_t i) {
+      return between(Four{s[0][i], s[1][i], s[2][i], s[3][i]}, Four{s[0][i + 1], s[1][i + 1], s[2][i + 1], s[3][i + 1]},
+                     fx);
+    };
+    const Four low = between(along_x(0), along_x(dy), fy), high = between(along_x(dz), along_x(dy + dz), fy);
+    const Four value = between(low, high, fz);
+    for (std::uint32_t lane = 0; lane < 4; ++lane) distance[at[lane]] = value[lane];
+  }
+}
+
 // Calls `work(begin, size, block)` for blocks whose samples are on their way. What is left at the end of whole vectors
 // is done without.
 template <class Work>
@@ -125,24 +155,26 @@ void for_blocks(const LookUpKind& kind, const Field& field, const CellMap& map, 
   }
 }
 
-double mix(double a, double b, double t) {
-  return a + t * (b - a);
-}
-
-// Field::gradient_at, a lane for each point.
+// Field::gradient_at, two points at a time; `count` is even.
 void find_slopes(double scale, std::uint32_t count, const Block& block, double* out_x, double* out_y, double* out_z) {
-  constexpr int k_corners[8] = {0, 1, k_dy, k_dy + 1, k_dz, k_dz + 1, k_dy + k_dz, k_dy + k_dz + 1};
-  std::int16_t corner[8][Block::k_size];
-  for (std::uint32_t i = 0; i < count; ++i)
-    for (int k = 0; k < 8; ++k) corner[k][i] = block.sample[i][k_corners[k]];
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const double x = static_cast<double>(fraction(block.x[i])), y = static_cast<double>(fraction(block.y[i])),
-                 z = static_cast<double>(fraction(block.z[i]));
-    const double a = corner[0][i], b = corner[1][i], c = corner[2][i], d = corner[3][i];
-    const double e = corner[4][i], f = corner[5][i], g = corner[6][i], h = corner[7][i];
-    out_x[i] = mix(mix(b - a, d - c, y), mix(f - e, h - g, y), z) * scale;
-    out_y[i] = mix(mix(c - a, d - b, x), mix(g - e, h - f, x), z) * scale;
-    out_z[i] = mix(mix(e - a, f - b, x), mix(g - c, h - d, x), y) * scale;
+  using Two = double __attribute__((vector_size(16)));
+  const auto mix = [](const Two& a, const Two& b, const Two& t) { return a + t * (b - a); };
+  for (std::uint32_t i = 0; i < count; i += 2) {
+    const std::int16_t *const s = block.sample[i], *const t = block.sample[i + 1];
+    const auto corner = [s, t](int k) { return Two{static_cast<double>(s[k]), static_cast<double>(t[k])}; };
+    const auto fractions = [i](const float* v) {
+      return Two{static_cast<double>(fraction(v[i])), static_cast<double>(fraction(v[i + 1]))};
+    };
+    const auto put = [i, scale](double* out, const Two& value) {
+      const Two scaled = value * scale;
+      std::memcpy(out + i, &scaled, sizeof scaled);
+    };
+    const Two x = fractions(block.x), y = fractions(block.y), z = fractions(block.z);
+    const Two a = corner(0), b = corner(1), c = corner(k_dy), d = corner(k_dy + 1);
+    const Two e = corner(k_dz), f = corner(k_dz + 1), g = corner(k_dy + k_dz), h = corner(k_dy + k_dz + 1);
+    put(out_x, mix(mix(b - a, d - c, y), mix(f - e, h - g, y), z));
+    put(out_y, mix(mix(c - a, d - b, x), mix(g - e, h - f, x), z));
+    put(out_z, mix(mix(e - a, f - b, x), mix(g - c, h - d, x), y));
   }
 }
 
@@ -165,8 +197,7 @@ void look_up_distances(const LookUpKind& kind, const Field& field, const CellMap
     float* const out = distance + begin;
     const auto cell = [&block](std::uint32_t i) { return Vec3f{block.x[i], block.y[i], block.z[i]}; };
     if (block.coarse_count + block.outside_count < size) used.interpolate(field.data().quantum, size, block, out);
-    for (std::uint32_t k = 0; k < block.coarse_count; ++k)
-      out[block.coarse[k]] = field.coarse_distance(cell(block.coarse[k]));
+    find_coarse_distances(field.data(), block, out);
     for (std::uint32_t k = 0; k < block.outside_count; ++k)
       out[block.outside[k]] = field.outside_distance(cell(block.outside[k]));
   };
@@ -187,7 +218,8 @@ void look_up_gradients(const LookUpKind& kind, const Field& field, const CellMap
     // Coordinates outside may be too large for what comes next.
     for (std::uint32_t k = 0; k < block.outside_count; ++k)
       for (float* row : {block.x, block.y, block.z}) row[block.outside[k]] = 0;
-    find_slopes(scale, size, block, x + begin, y + begin, z + begin);
+    find_slopes(scale, size - size % 2, block, x + begin, y + begin, z + begin);
+    if (size % 2 != 0) one_by_one(size - 1);
     for (std::uint32_t k = 0; k < block.coarse_count; ++k) one_by_one(block.coarse[k]);
     for (std::uint32_t k = 0; k < block.outside_count; ++k) one_by_one(block.outside[k]);
   };

@@ -4,6 +4,8 @@
 
 #include <arm_neon.h>
 
+#include <algorithm>
+
 namespace cotouch::detail {
 namespace {
 
@@ -40,10 +42,19 @@ float32x4_t mapped(const Points& p, float32x4_t row, float32x4_t constant) {
   return vaddq_f32(vaddq_f32(sum, vmulq_laneq_f32(p.z, row, 2)), constant);
 }
 
-// Of four points, the value on one edge of the cell along x: low + x * (high - low).
-float32x4_t along_x(const std::int16_t* const* s, int offset, float32x4_t x) {
-  const uint32x4_t pairs =
-      four(bits_at(s[0] + offset), bits_at(s[1] + offset), bits_at(s[2] + offset), bits_at(s[3] + offset));
+// Of four points, the samples at the two ends of the cell's four edges along x.
+struct Edges {
+  uint32x4_t near, far, above, beyond;
+};
+Edges edges(const std::int16_t* const* s) {
+  const auto at = [s](int offset) {
+    return four(bits_at(s[0] + offset), bits_at(s[1] + offset), bits_at(s[2] + offset), bits_at(s[3] + offset));
+  };
+  return {at(0), at(k_dy), at(k_dz), at(k_dy + k_dz)};
+}
+
+// The value on one of them: low + x * (high - low).
+float32x4_t along_x(uint32x4_t pairs, float32x4_t x) {
   // A sample s, below the upper half of 2^23 as a float, is the float 2^23 + 2^15 + s. This conversion is exact, as is
   // the difference of two, and cheaper than the instruction for it.
   const uint16x8_t raised = veorq_u16(vreinterpretq_u16_u32(pairs), vdupq_n_u16(0x8000));
@@ -57,6 +68,12 @@ float32x4_t between(float32x4_t a, float32x4_t b, float32x4_t t) {
   return vaddq_f32(a, vmulq_f32(t, vsubq_f32(b, a)));
 }
 
+// 9 a + b % 8
+int32x4_t nine_times(int32x4_t a, int32x4_t b) {
+  static_assert(k_dy == 9);
+  return vaddq_s32(vsliq_n_s32(b, a, 3), a);
+}
+
 float32x4_t fraction(const float* coordinate) {
   const float32x4_t v = vld1q_f32(coordinate);
   return vsubq_f32(v, vrndq_f32(v));
@@ -66,41 +83,47 @@ float32x4_t fraction(const float* coordinate) {
 
 void find_cells_neon(const Index3& bricks, const CellMap& map, const Vec3f* positions, const std::uint32_t* index,
                      std::uint32_t count, LookUpBlock& block) noexcept {
+  // Two loops, because a processor looks only so far ahead: what waits for the longest chain of results keeps what
+  // comes after it from being begun.
   const float32x4_t row_x{map.xx, map.xy, map.xz, 0}, row_y{map.yx, map.yy, map.yz, 0},
       row_z{map.zx, map.zy, map.zz, 0};
   const float32x4_t map_x = vdupq_n_f32(map.x), map_y = vdupq_n_f32(map.y), map_z = vdupq_n_f32(map.z);
+  for (std::uint32_t i = 0; i < count; i += k_lanes) {
+    const Points p = load(positions, index + i);
+    vst1q_f32(block.x + i, mapped(p, row_x, map_x));
+    vst1q_f32(block.y + i, mapped(p, row_y, map_y));
+    vst1q_f32(block.z + i, mapped(p, row_z, map_z));
+  }
   const float32x4_t zero = vdupq_n_f32(0);
   const float32x4_t size_x = vdupq_n_f32(static_cast<float>(bricks.x * FieldData::k_brick_cells));
   const float32x4_t size_y = vdupq_n_f32(static_cast<float>(bricks.y * FieldData::k_brick_cells));
   const float32x4_t size_z = vdupq_n_f32(static_cast<float>(bricks.z * FieldData::k_brick_cells));
-  const int32x4_t seven = vdupq_n_s32(7), side = vdupq_n_s32(k_dy);
+  const int32x4_t seven = vdupq_n_s32(7);
   const int32x4_t row = vdupq_n_s32(bricks.x), layer = vdupq_n_s32(bricks.x * bricks.y);
   for (std::uint32_t i = 0; i < count; i += k_lanes) {
-    const Points p = load(positions, index + i);
-    const float32x4_t x = mapped(p, row_x, map_x), y = mapped(p, row_y, map_y), z = mapped(p, row_z, map_z);
+    const float32x4_t x = vld1q_f32(block.x + i), y = vld1q_f32(block.y + i), z = vld1q_f32(block.z + i);
     // What is not a number fails the second.
     const uint32x4_t low = vcgeq_f32(vminq_f32(vminq_f32(x, y), z), zero);
     const uint32x4_t high = vandq_u32(vandq_u32(vcltq_f32(x, size_x), vcltq_f32(y, size_y)), vcltq_f32(z, size_z));
     const uint32x4_t inside = vandq_u32(low, high);
     const int32x4_t ix = vcvtq_s32_f32(x), iy = vcvtq_s32_f32(y), iz = vcvtq_s32_f32(z);
-    vst1q_f32(block.x + i, x);
-    vst1q_f32(block.y + i, y);
-    vst1q_f32(block.z + i, z);
     const int32x4_t brick =
         vmlaq_s32(vmlaq_s32(vshrq_n_s32(ix, 3), vshrq_n_s32(iy, 3), row), vshrq_n_s32(iz, 3), layer);
-    const int32x4_t local =
-        vmlaq_s32(vandq_s32(ix, seven), vmlaq_s32(vandq_s32(iy, seven), vandq_s32(iz, seven), side), side);
+    const int32x4_t local = nine_times(nine_times(vandq_s32(iz, seven), iy), ix);
     vst1q_u32(block.brick + i, vandq_u32(vreinterpretq_u32_s32(brick), inside));
     vst1q_u32(block.local + i, vornq_u32(vreinterpretq_u32_s32(local), inside));
   }
 }
 
 void interpolate_neon(float quantum, std::uint32_t count, const LookUpBlock& block, float* distance) noexcept {
+  // Each turn begins to load what the next one needs, so that none waits for memory and for arithmetic.
+  Edges next = edges(block.sample);
   for (std::uint32_t i = 0; i < count; i += k_lanes) {
-    const std::int16_t* const* const s = block.sample + i;
+    const Edges e = next;
+    next = edges(block.sample + std::min(i + k_lanes, count - k_lanes));
     const float32x4_t x = fraction(block.x + i), y = fraction(block.y + i), z = fraction(block.z + i);
-    const float32x4_t low = between(along_x(s, 0, x), along_x(s, k_dy, x), y);
-    const float32x4_t high = between(along_x(s, k_dz, x), along_x(s, k_dy + k_dz, x), y);
+    const float32x4_t low = between(along_x(e.near, x), along_x(e.far, x), y);
+    const float32x4_t high = between(along_x(e.above, x), along_x(e.beyond, x), y);
     vst1q_f32(distance + i, vmulq_n_f32(between(low, high, z), quantum));
   }
 }

@@ -38,10 +38,9 @@ struct Step {
 
 // Adds up; the level is the coarsest that was rendered.
 void add_stats(ContactStats& sum, const ContactStats& one) {
-  if (one.visited + one.skipped == 0) return;  // not looked at
-  sum.level = sum.visited + sum.skipped == 0 ? one.level : std::min(sum.level, one.level);
+  if (one.visited == 0) return;  // not looked at
+  sum.level = sum.visited == 0 ? one.level : std::min(sum.level, one.level);
   sum.visited += one.visited;
-  sum.skipped += one.skipped;
   sum.in_contact += one.in_contact;
   sum.deepest = std::max(sum.deepest, one.deepest);
 }
@@ -208,7 +207,7 @@ StepScratch::StepScratch(const WorldModel& model, bool coherence) : work_(std::m
   w.contact.reserve(model.largest_shell());
   const std::size_t bodies = model.bodies().size(), pairs = model.pairs().size();
   if (coherence)
-    for (const PairModel& pair : model.pairs()) w.caches.emplace_back(2 * model.engine(pair).shell().point_count());
+    for (const PairModel& pair : model.pairs()) w.caches.emplace_back(model.engine(pair).shell().point_count());
   w.pairs.resize(pairs);
   w.contacts.resize(pairs);
   w.candidates.reserve(pairs);

@@ -1,4 +1,4 @@
-// The cache alone: what it calls free has surely not been reached by any point.
+// The cache alone: while it knows which points may touch, no other has moved far enough to touch.
 #include "contact/support.h"
 
 #include <gtest/gtest.h>
@@ -17,39 +17,43 @@ double farthest_moved(const std::vector<Vec3d>& points, const Pose& a, const Pos
   return farthest;
 }
 
-TEST(CoherenceCache, CallsNothingFreeThatAPointMayHaveReached) {
+// What a walk would show: one point, 2, that may touch, and a node that is free by `room` more than the skin.
+void list_near(CoherenceCache& cache, const Pose& pose, float room) {
+  cache.begin(k_center, k_radius, pose, k_spacing, 0);
+  cache.begin_near();
+  const std::uint32_t point = 2;
+  const float none = -1, rooms[] = {-0.5F, room, 2 * room};
+  cache.add_points({&point, 1}, &none);
+  cache.add_nodes(rooms);
+  cache.end_near(4);
+}
+
+TEST(CoherenceCache, KnowsNothingThatAPointMayHaveReached) {
   Random random(31);
   std::vector<Vec3d> points;
   for (int i = 0; i < 50; ++i) points.push_back(k_center + random.direction() * k_radius);
   CoherenceCache cache(1024);
-  struct Known {
-    Pose pose;
-    double slack;
-  };
-  std::vector<std::vector<Known>> put(200);
-  Pose pose = random_pose(random, 0.5);
-  std::uint64_t free = 0;
+  Pose pose = random_pose(random, 0.5), listed = pose;
+  double room = 0;
+  int known = 0, unknown = 0;
   for (int cycle = 0; cycle < 20000; ++cycle) {
     const double size = std::pow(10, random.uniform(-6, -2.5));
     pose = moved(pose, {random.direction() * size, random.direction() * size});
     if (random.below(500) == 0) pose = random_pose(random, 0.5);
     cache.begin(k_center, k_radius, pose, k_spacing, 0);
-    CoherenceCache::Entries entries = cache.entries();
-    for (int k = 0; k < 5; ++k) {
-      const auto key = static_cast<std::uint32_t>(random.below(200));
-      if (entries.is_free(key)) {
-        ++free;
-        // Something that was put in says so.
-        ASSERT_TRUE(std::any_of(put[key].rbegin(), put[key].rend(), [&](const Known& known) {
-          return farthest_moved(points, known.pose, pose) < known.slack;
-        })) << cycle;
-      } else {
-        put[key].push_back({pose, random.uniform(-0.001, 0.05)});
-        entries.put(key, static_cast<float>(put[key].back().slack));
-      }
+    if (cache.knows_near(4)) {
+      ++known;
+      ASSERT_LT(farthest_moved(points, listed, pose), room) << cycle;
+    } else {
+      ++unknown;
+      const auto beyond_skin = static_cast<float>(random.uniform(1e-6, 0.005));
+      list_near(cache, pose, beyond_skin);
+      listed = pose;
+      room = static_cast<double>(cache.skin()) + static_cast<double>(beyond_skin);
     }
   }
-  EXPECT_GT(free, 5000U);  // it remembered something at all
+  EXPECT_GT(known, 1000);
+  EXPECT_GT(unknown, 1000);
 }
 
 TEST(CoherenceCache, KnowsNothingOnceItIsClearedOrAnythingButThePoseDiffers) {
@@ -57,11 +61,10 @@ TEST(CoherenceCache, KnowsNothingOnceItIsClearedOrAnythingButThePoseDiffers) {
   CoherenceCache cache;
   const auto known = [&](double radius, double spacing, double clearance) {
     cache.clear();
-    cache.begin(k_center, k_radius, pose, k_spacing, 0);
-    cache.entries().put(7, 0.01F);
-    EXPECT_TRUE(cache.entries().is_free(7));
+    list_near(cache, pose, 0.01F);
+    EXPECT_TRUE(cache.knows_near(4));
     cache.begin(k_center, radius, pose, spacing, clearance);
-    return cache.entries().is_free(7);
+    return cache.knows_near(4);
   };
   EXPECT_TRUE(known(k_radius, k_spacing, 0));
   EXPECT_FALSE(known(k_radius * 1.01, k_spacing, 0));
@@ -69,36 +72,7 @@ TEST(CoherenceCache, KnowsNothingOnceItIsClearedOrAnythingButThePoseDiffers) {
   EXPECT_FALSE(known(k_radius, k_spacing, 1e-4));
   cache.clear();
   cache.begin(k_center, k_radius, pose, k_spacing, 0);
-  EXPECT_FALSE(cache.entries().is_free(7));
-}
-
-TEST(CoherenceCache, KeysThatShareAPlaceDoNotAnswerForEachOtherAndTheLongerLastingStays) {
-  CoherenceCache cache(8);
-  cache.begin(k_center, k_radius, {}, k_spacing, 0);
-  cache.entries().put(3, 0.01F);
-  EXPECT_TRUE(cache.entries().is_free(3));
-  EXPECT_FALSE(cache.entries().is_free(11));
-  cache.entries().put(11, 0.009F);
-  EXPECT_TRUE(cache.entries().is_free(3));
-  EXPECT_FALSE(cache.entries().is_free(11));
-  cache.entries().put(11, 0.011F);
-  EXPECT_FALSE(cache.entries().is_free(3));
-  EXPECT_TRUE(cache.entries().is_free(11));
-  cache.entries().put(1U << 30, 0.01F);  // too large a key to be kept apart is not kept
-  EXPECT_FALSE(cache.entries().is_free(1U << 30));
-}
-
-// Anchors are numbered with 16 bits: old entries must not come alive when the numbers come round.
-TEST(CoherenceCache, NothingComesAliveAgainWhenItsAnchorsComeRound) {
-  CoherenceCache cache(8);
-  cache.begin(k_center, k_radius, {}, k_spacing, 0);
-  cache.entries().put(5, 0.05F);
-  for (int i = 1; i <= 70000; ++i) {
-    cache.begin(k_center, k_radius, {{k_spacing * i, 0, 0}, {}}, k_spacing, 0);
-    if (k_spacing * i > 0.05) {
-      ASSERT_FALSE(cache.entries().is_free(5)) << i;
-    }
-  }
+  EXPECT_FALSE(cache.knows_near(4));
 }
 
 TEST(CoherenceCache, ARefusedLevelIsRefusedUntilSomethingMovedAQuarterOfACell) {
@@ -114,16 +88,16 @@ TEST(CoherenceCache, ARefusedLevelIsRefusedUntilSomethingMovedAQuarterOfACell) {
   EXPECT_FALSE(cache.is_refused(3));
 }
 
-TEST(CoherenceCache, ListsThePointsWithoutRoomForOneLevelUntilSomethingMovedFartherThanTheSkin) {
+TEST(CoherenceCache, ListsThePointsWithoutRoomForOneLevelUntilSomethingMovedAsFarAsTheRestHasRoom) {
   CoherenceCache cache(8);
   const std::vector<std::uint32_t> points{2, 3, 5, 7};
-  const float free[] = {1, -1, 0, 1e-6F};
+  const float room[] = {1, -1, -1e-9F, static_cast<float>(0.5 * k_spacing)};
   cache.begin(k_center, k_radius, {}, k_spacing, 0);
   EXPECT_GT(cache.skin(), 0.25 * k_spacing);
   EXPECT_FALSE(cache.knows_near(4));
   cache.begin_near();
-  cache.add_near(points, free);
-  cache.add_near({points.data(), 1}, free + 1);
+  cache.add_points(points, room);
+  cache.add_points({points.data(), 1}, room + 1);
   cache.end_near(4);
   EXPECT_FALSE(cache.knows_near(3));
   const std::vector<std::uint32_t> near(cache.near().begin(), cache.near().end());
@@ -132,11 +106,12 @@ TEST(CoherenceCache, ListsThePointsWithoutRoomForOneLevelUntilSomethingMovedFart
     cache.begin(k_center, k_radius, pose, k_spacing, 0);
     return cache.knows_near(4);
   };
-  EXPECT_TRUE(knows_at({{0.2 * k_spacing, 0, 0}, {}}));
-  EXPECT_FALSE(knows_at({{0.3 * k_spacing, 0, 0}, {}}));
-  EXPECT_TRUE(knows_at({{-0.2 * k_spacing, 0, 0}, {}}));  // from where it was made, not from where it was last
+  // Point 7 has half a cell of room besides the skin of a quarter; point 5 has none, but it is listed.
+  EXPECT_TRUE(knows_at({{0.7 * k_spacing, 0, 0}, {}}));
+  EXPECT_FALSE(knows_at({{0.8 * k_spacing, 0, 0}, {}}));
+  EXPECT_TRUE(knows_at({{-0.7 * k_spacing, 0, 0}, {}}));  // from where it was made, not from where it was last
   // A turn moves the centre and, on the ball around it, up to radius * angle more.
-  EXPECT_FALSE(knows_at({{}, quat_from_rotation_vector({0, 0, 0.26 * k_spacing / k_radius})}));
+  EXPECT_FALSE(knows_at({{}, quat_from_rotation_vector({0, 0, 0.76 * k_spacing / k_radius})}));
   EXPECT_TRUE(knows_at({}));
   cache.clear();
   cache.begin(k_center, k_radius, {}, k_spacing, 0);
@@ -144,19 +119,23 @@ TEST(CoherenceCache, ListsThePointsWithoutRoomForOneLevelUntilSomethingMovedFart
 }
 
 TEST(CoherenceCache, PausesAfterMorePointsThanItHasRoomFor) {
-  CoherenceCache cache(1);
-  cache.begin(k_center, k_radius, {}, k_spacing, 0);
-  cache.begin_near();
   const std::vector<std::uint32_t> points(100, 1);
-  const std::vector<float> free(100, 1);
-  EXPECT_FALSE(cache.pauses());
-  cache.add_near(points, free.data());
-  cache.end_near(2);
-  EXPECT_FALSE(cache.knows_near(2));
-  int pauses = 0;
-  while (cache.pauses()) ++pauses;
-  EXPECT_GT(pauses, 5);
-  EXPECT_LT(pauses, 100);
+  const std::vector<float> room(100, -1);
+  const auto pauses = [&](std::uint32_t size) {
+    CoherenceCache cache(size);
+    cache.begin(k_center, k_radius, {}, k_spacing, 0);
+    cache.begin_near();
+    EXPECT_FALSE(cache.pauses());
+    cache.add_points(points, room.data());
+    cache.end_near(2);
+    int count = 0;
+    while (cache.pauses()) ++count;
+    EXPECT_EQ(cache.knows_near(2), count == 0);
+    return count;
+  };
+  EXPECT_EQ(pauses(100), 0);
+  EXPECT_GT(pauses(99), 5);
+  EXPECT_LT(pauses(99), 100);
 }
 
 TEST(CoherenceCache, NeedsLessThanAMegabyte) {

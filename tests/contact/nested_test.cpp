@@ -42,7 +42,7 @@ TEST(NestedContact, ACacheChangesNoBitBeItWarmTinyFreshClearedOrAbsent) {
     SCOPED_TRACE(pair.name);
     Evaluator with(pair.shell, pair.field), without(pair.shell, pair.field);
     CoherenceCache warm, tiny(5), cleared;
-    std::uint64_t skipped = 0, visited = 0, visited_without = 0, touching = 0;
+    std::uint64_t without_the_tree = 0, touching = 0;
     Pose field = random_pose(random, 0.1);
     Pose relative = random_pose(random, 0.06);
     double clearance = 0;
@@ -64,38 +64,32 @@ TEST(NestedContact, ACacheChangesNoBitBeItWarmTinyFreshClearedOrAbsent) {
         with.at(shell, other, Detail::at(level), cache);
         ASSERT_TRUE(same_bits(with.contact, without.contact)) << "cycle " << cycle;
         ASSERT_TRUE(same_points(with.scratch.touching(), without.scratch.touching()));
-        if (cache != &warm) continue;
-        skipped += with.contact.stats.skipped;
-        visited += with.contact.stats.visited;
+        const bool fewer = with.contact.stats.visited < without.contact.stats.visited;
+        without_the_tree += cache == &warm && fewer ? 1U : 0U;
       }
-      visited_without += without.contact.stats.visited;
       touching += without.contact.stats.in_contact > 0;
     }
-    EXPECT_GT(skipped, 1000U);
-    EXPECT_LT(visited, visited_without);
+    EXPECT_GT(without_the_tree, 100U);
     EXPECT_GT(touching, 100U);
   }
 }
 
-TEST(NestedContact, CoherenceSurvivesWaysLongerThanItsSlackCanShow) {
+TEST(NestedContact, CoherenceSurvivesLongWays) {
   const Pair& pair = pairs()[0];
   Evaluator with(pair.shell, pair.field), without(pair.shell, pair.field);
   CoherenceCache cache;
   const double far = 1e7 * static_cast<double>(pair.field.spacing());
-  std::uint64_t skipped = 0;
   for (int cycle = 0; cycle < 60; ++cycle) {
-    const double x = cycle % 10 == 9 ? far : 1e-4 * cycle;
+    const double x = cycle % 10 == 9 ? far : 1e-4 * (cycle / 2);
     const BodyState shell{{{x, 0, 0.045}, {}}};
     with.at(shell, {}, {}, &cache);
     without.at(shell, BodyState{});
     EXPECT_TRUE(same_bits(with.contact, without.contact));
     EXPECT_EQ(with.contact.stats.in_contact > 0, x < far);
-    skipped += with.contact.stats.skipped;
   }
-  EXPECT_GT(skipped, 1000U);
 }
 
-TEST(NestedContact, AnUnmovedPairIsNotLookedUpTwiceWhereItIsFree) {
+TEST(NestedContact, APairThatIsFreeIsNotLookedAtAgainUntilItMovedAsFarAsItIsFree) {
   const Pair& pair = pairs()[0];
   Evaluator engine(pair.shell, pair.field);
   CoherenceCache cache;
@@ -104,11 +98,12 @@ TEST(NestedContact, AnUnmovedPairIsNotLookedUpTwiceWhereItIsFree) {
   const ContactStats second = engine.at(shell, {}, {}, &cache).stats;
   EXPECT_GT(first.visited, 0U);
   EXPECT_EQ(second.visited, 0U);
-  EXPECT_EQ(second.skipped, 0U);  // the tree is not even entered
-  const double cell = static_cast<double>(pair.field.spacing());
-  const ContactStats third = engine.at({{{0, cell, 0.2}, {}}}, {}, {}, &cache).stats;
-  EXPECT_EQ(third.visited, 0U);
-  EXPECT_GT(third.skipped, 0U);
+  // The ball (radius 30 mm) is 150 mm above the box. The field knows that but for a few cells.
+  const auto visited_at = [&](double z) { return engine.at({{{0, 0, z}, {}}}, {}, {}, &cache).stats.visited; };
+  EXPECT_EQ(visited_at(0.1), 0U);
+  EXPECT_EQ(visited_at(0.29), 0U);
+  EXPECT_GT(visited_at(0.045), 0U);
+  EXPECT_GT(engine.contact.stats.in_contact, 0U);
   cache.clear();
   EXPECT_EQ(engine.at(shell, {}, {}, &cache).stats.visited, first.visited);
 }
@@ -136,7 +131,7 @@ TEST(NestedContact, WhatTouchesWhileTheTreeIsNotWalkedIsWhatAWalkWouldFind) {
         const ContactStats& stats = with.contact.stats;
         touching += stats.in_contact > 0;
         changes += stats.in_contact != last;
-        walks += stats.skipped > 0 || stats.visited == without.contact.stats.visited;
+        walks += stats.visited >= without.contact.stats.visited;
         last = stats.in_contact;
       }
     }
