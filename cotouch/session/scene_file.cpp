@@ -184,6 +184,32 @@ std::string read_text(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// Reads the files of parts, each of them once.
+class PartReader {
+ public:
+  explicit PartReader(fs::path folder) : folder_(std::move(folder)) {}
+
+  void read(const PartSource& source, ScenePart& part) {
+    if (!source.asset.empty()) {
+      std::shared_ptr<const Part>& known = assets_[source.asset];
+      if (!known) known = std::make_shared<const Part>(read_asset(folder_ / source.asset));
+      part.part = known;
+      part.settings = known->settings;
+      return;
+    }
+    std::shared_ptr<const TriangleMesh>& known = meshes_[{source.mesh, source.unit}];
+    ImportOptions options;
+    if (!source.unit.empty()) options.unit = source.unit;
+    if (!known) known = std::make_shared<const TriangleMesh>(load_mesh(folder_ / source.mesh, options).mesh);
+    part.mesh = known;
+  }
+
+ private:
+  fs::path folder_;
+  std::map<fs::path, std::shared_ptr<const Part>> assets_;
+  std::map<std::pair<fs::path, std::string>, std::shared_ptr<const TriangleMesh>> meshes_;
+};
+
 }  // namespace
 
 std::string format_scene_file(const SceneFile& file) {
@@ -197,25 +223,18 @@ Scene load_scene_file(const fs::path& path, Progress& progress) {
   if (!is_identifier(scene.name)) scene.name = "scene";
   if (scene.title.empty()) scene.title = scene.name;
 
-  std::map<fs::path, std::shared_ptr<const Part>> assets;
-  std::map<std::pair<fs::path, std::string>, std::shared_ptr<const TriangleMesh>> meshes;
+  PartReader reader(path.parent_path());
   for (std::size_t i = 0; i < scene.bodies.size(); ++i)
     for (std::size_t j = 0; j < scene.bodies[i].parts.size(); ++j) {
       ScenePart& part = scene.bodies[i].parts[j];
-      const PartSource& source = file.sources[i][j];
       progress.update("reading " + part.name, 0);
-      if (!source.asset.empty()) {
-        std::shared_ptr<const Part>& known = assets[source.asset];
-        if (!known) known = std::make_shared<const Part>(read_asset(path.parent_path() / source.asset));
-        part.part = known;
-        part.settings = known->settings;
-      } else {
-        std::shared_ptr<const TriangleMesh>& known = meshes[{source.mesh, source.unit}];
-        ImportOptions options;
-        if (!source.unit.empty()) options.unit = source.unit;
-        if (!known)
-          known = std::make_shared<const TriangleMesh>(load_mesh(path.parent_path() / source.mesh, options).mesh);
-        part.mesh = known;
+      try {
+        reader.read(file.sources[i][j], part);
+      } catch (const Cancelled&) {
+        throw;
+      } catch (const Error& error) {
+        // The part's file alone would not tell who asked for it.
+        throw Error("The scene " + path.string() + " cannot be opened: " + error.what(), error.code());
       }
     }
   prepare(scene, progress);
