@@ -80,6 +80,10 @@ std::string clean_label(std::string_view name) {
   return out.empty() ? "part" : out;
 }
 
+std::string with_ending(std::string_view label, std::string_view ending) {
+  return shortened(clean_label(label), k_max_label - std::min(ending.size(), k_max_label)) + std::string(ending);
+}
+
 std::string clean_name(std::string_view name) {
   std::string out;
   std::size_t count = 0;

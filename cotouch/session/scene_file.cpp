@@ -7,8 +7,10 @@
 #include <cotouch/mesh/import.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/plain_number.h>
+#include <cotouch/session/scene_limits.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -65,6 +67,11 @@ std::string list(const std::vector<Pose>& poses) {
   return "[" + out + "]";
 }
 
+// To a billionth of a degree, as it was written if somebody wrote it.
+double rounded_degrees(double radians) {
+  return std::round(radians * 180 / k_pi * 1e9) / 1e9;
+}
+
 class SceneWriter {
  public:
   std::string write(const SceneFile& file) {
@@ -116,7 +123,11 @@ class SceneWriter {
     line("body", std::to_string(number_of(scene, scene.task->body)));
     write_pose(scene.task->target);
     line("tolerance", number(scene.task->position_tolerance));
-    line("angle", number(scene.task->angle_tolerance * 180 / k_pi));
+    const double angle = scene.task->angle_tolerance, degrees = rounded_degrees(angle);
+    if (radians_of_degrees(degrees) == angle)
+      line("angle", number(degrees));
+    else
+      line("angle_radians", number(angle));
     line("summary", in_quotes(scene.task->summary));
   }
 
@@ -212,6 +223,10 @@ class PartReader {
 
 }  // namespace
 
+double radians_of_degrees(double degrees) {
+  return degrees * k_pi / 180;
+}
+
 std::string format_scene_file(const SceneFile& file) {
   return SceneWriter().write(file);
 }
@@ -238,6 +253,11 @@ Scene load_scene_file(const fs::path& path, Progress& progress) {
       }
     }
   prepare(scene, progress);
+  try {
+    check_weight(*make_model(scene));
+  } catch (const Error& error) {
+    throw Error("The scene " + path.string() + " cannot be used: " + error.what(), error.code());
+  }
   return std::move(scene);
 }
 

@@ -5,8 +5,9 @@ import { bodyStatus } from '../felt';
 import type { StateFrame } from '../protocol';
 import { kEarth, type SharedWorld } from '../shared-world';
 
-const kLowest = { mass: 0.001, density: 10 };
-const kHighest = { mass: 1000, density: 30_000 };
+// The server's ranges; it refuses besides what would sink through what it lies on.
+const kLowest = { mass: 0.0001, density: 1 };
+const kHighest = { mass: 10, density: 25_000 };
 
 // A number as a user typed it, if it can be meant; a comma counts as a point.
 export function quantity(text: string, what: 'mass' | 'density'): number | null {
