@@ -8,8 +8,8 @@
 namespace cotouch {
 namespace {
 
-constexpr const char* k_other_holds = "Someone else is holding the object; wait until they let go.";
-constexpr const char* k_device_holds = "A device at the server is holding the object; wait until it is at rest.";
+constexpr const char* k_other_holds = "Someone else is holding the body; wait until they let go.";
+constexpr const char* k_device_holds = "A device at the server is holding the body; wait until it is at rest.";
 constexpr const char* k_other_records = "Someone else is recording; wait until they stop.";
 constexpr const char* k_stop_recording = "Stop the recording first.";
 

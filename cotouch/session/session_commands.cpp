@@ -127,7 +127,7 @@ CommandResult Session::carry_out(ParticipantId who, const GraspBody& wanted) {
   HandEvent lost;
   const SceneBody* body = scene_->scene.find(wanted.body);
   if (!world_ || body == nullptr || body->motion != Motion::free)
-    event.reason = "That part cannot be picked up.";
+    event.reason = "That body cannot be picked up.";
   else if (is_in_place(wanted.body))
     event.reason = "It is in its place; start the task again to take it out.";
   else if (!is_finite(point) || norm(point) > scene_->scene.size())
@@ -283,7 +283,7 @@ CommandResult Session::carry_out(ParticipantId who, const DeleteScene& wanted) {
 CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty()) return not_now(reason);
   if (scene_->scene.editable && scene_->scene.bodies.size() >= k_most_bodies)
-    return not_now("The scene is full; remove a part first.");
+    return not_now("The scene is full; remove a body first.");
   return start_job(who, wanted.name, [this, who, wanted](Progress& progress) {
     progress.update("reading the file", 0);
     TriangleMesh mesh = wanted.mesh();
@@ -381,7 +381,7 @@ CommandResult Session::carry_out(ParticipantId who, const CopyBody& wanted) {
 
 CommandResult Session::carry_out(ParticipantId who, const RemoveBody& wanted) {
   const SceneBody* body = scene_->scene.find(wanted.body);
-  if (body == nullptr || !body->removable) return wrong("That part cannot be removed.");
+  if (body == nullptr || !body->removable) return wrong("That body cannot be removed.");
   if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty()) return not_now(reason);
   Scene scene = scene_to_edit();
   std::erase_if(scene.bodies, [id = wanted.body](const SceneBody& b) { return b.id == id; });
@@ -389,7 +389,7 @@ CommandResult Session::carry_out(ParticipantId who, const RemoveBody& wanted) {
   std::erase_if(scene.scripts, [id = wanted.body](const HandScript& script) { return script.body == id; });
   if (scene.task && scene.task->body == wanted.body) scene.task.reset();
   close_gap(scene, wanted.body);
-  install(show(std::move(scene), scene_.get()), "A part was removed.");
+  install(show(std::move(scene), scene_.get()), "A body was removed.");
   return done();
 }
 

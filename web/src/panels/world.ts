@@ -20,7 +20,7 @@ export class WorldPanel {
   private readonly gravity = element('input', { type: 'checkbox', id: 'gravity' });
   private readonly strength = element('input', { type: 'range', min: '0', max: '20', step: '0.1', id: 'gravity-strength' });
   private readonly strengthText = element('output', {});
-  private readonly nothing = element('p', { className: 'note' }, 'Click a part to select its body.');
+  private readonly nothing = element('p', { className: 'note' }, 'Click a body to select it.');
   private readonly body = element('div', { id: 'body' });
   private readonly bodyName = element('strong', {});
   private readonly status = element('p', { className: 'note', id: 'body-status' });
