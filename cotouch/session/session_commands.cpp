@@ -2,6 +2,7 @@
 #include <cotouch/contact/cache.h>
 #include <cotouch/field/mass.h>
 #include <cotouch/session/names.h>
+#include <cotouch/session/scene_file.h>
 #include <cotouch/session/session_ask.h>
 
 #include <algorithm>
@@ -28,6 +29,13 @@ void close_gap(Scene& scene, BodyId gone) {
   for (auto& [a, b] : scene.excluded) renumber(a), renumber(b);
   for (HandScript& script : scene.scripts) renumber(script.body);
   if (scene.task) renumber(scene.task->body);
+}
+
+// Known before a part is prepared, which may take minutes.
+bool is_full(const Scene& scene) {
+  std::size_t parts = 0;
+  for (const SceneBody& body : scene.bodies) parts += body.parts.size();
+  return scene.bodies.size() >= k_most_bodies || parts >= k_most_scene_parts;
 }
 
 // "gear", "gear copy", "gear copy 2": whatever is copied, names stay short and differ.
@@ -282,8 +290,7 @@ CommandResult Session::carry_out(ParticipantId who, const DeleteScene& wanted) {
 
 CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty()) return not_now(reason);
-  if (scene_->scene.editable && scene_->scene.bodies.size() >= k_most_bodies)
-    return not_now("The scene is full; remove a body first.");
+  if (scene_->scene.editable && is_full(scene_->scene)) return not_now("The scene is full; remove a body first.");
   return start_job(who, wanted.name, [this, who, wanted](Progress& progress) {
     progress.update("reading the file", 0);
     TriangleMesh mesh = wanted.mesh();

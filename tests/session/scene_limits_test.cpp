@@ -63,6 +63,10 @@ class SceneLimits : public ::testing::Test {
 TEST_F(SceneLimits, AFullSceneIsSavedAndReadAndTakesNoMoreParts) {
   ASSERT_TRUE(asks(ShowScene{balls(8, 16)}).done());
   expect_refused(CopyBody{1}, "128 parts");
+  Scene mine = balls(8, 16);
+  mine.editable = true;
+  ASSERT_TRUE(asks(ShowScene{mine}).done());
+  expect_refused(AddPart{"box", [] { return make_box({0.02, 0.02, 0.02}); }}, "full");  // before it is prepared
   EXPECT_EQ(saved_and_read().bodies.size(), 8U);
   expect_refused(ShowScene{balls(1, 17)}, "16");
 }
