@@ -1,9 +1,9 @@
 #include <cotouch/session/arbitration.h>
 
+#include <cotouch/session/plain_number.h>
 #include <cotouch/touch/limits.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace cotouch {
 namespace {
@@ -74,13 +74,8 @@ class Judge {
   const Situation& situation_;
 };
 
-std::string number(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr};
-}
-
 std::string outside(const char* what, const SettingRange& range, const char* unit) {
-  return std::string(what) + " is from " + number(range.low) + " to " + number(range.high) + " " + unit + ".";
+  return std::string(what) + " is from " + long_number(range.low) + " to " + long_number(range.high) + " " + unit + ".";
 }
 
 }  // namespace

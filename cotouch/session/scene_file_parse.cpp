@@ -370,7 +370,7 @@ class SceneReader {
     const auto value = node->value<double>();
     // The negation also catches what is not a number.
     if (!node->is_number() || !value || !(*value >= low && *value <= high))
-      fail(std::string("`") + key + "` is not a number from " + plain_number(low) + " to " + plain_number(high));
+      fail(std::string("`") + key + "` is not a number from " + long_number(low) + " to " + long_number(high));
     return *value;
   }
 
@@ -410,7 +410,7 @@ class SceneReader {
     if (node == nullptr) return {};
     const auto v = numbers<3>(*node, key);
     const Vec3d out{v[0], v[1], v[2]};
-    if (!(norm(out) <= largest)) fail(std::string("`") + key + "` is larger than " + plain_number(largest));
+    if (!(norm(out) <= largest)) fail(std::string("`") + key + "` is larger than " + long_number(largest));
     return out;
   }
 

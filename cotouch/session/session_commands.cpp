@@ -48,7 +48,7 @@ std::string name_of_copy(const Scene& scene, const std::string& original) {
                                            number.find_first_not_of("0123456789", 1) == std::string_view::npos));
   const std::string base = is_copy ? original.substr(0, ending) : original;
   for (std::size_t i = 1;; ++i) {
-    const std::string name = with_ending(base, i == 1 ? word : word + " " + std::to_string(i));
+    std::string name = with_ending(base, i == 1 ? word : word + " " + std::to_string(i));
     if (std::none_of(scene.bodies.begin(), scene.bodies.end(), [&](const SceneBody& b) { return b.name == name; }))
       return name;
   }

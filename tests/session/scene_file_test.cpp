@@ -335,6 +335,16 @@ TEST(SceneFiles, AMisspeltKeyIsNamed) {
   }
 }
 
+TEST(SceneFiles, ARangeIsNamedWithoutExponents) {
+  try {
+    parse_scene_file("cotouch = 2\ncontact_stiffness = 100", "test");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "The scene test cannot be used: `contact_stiffness` is not a number from 10000 to 1000000.");
+  }
+}
+
 TEST(SceneFiles, SizesAreBounded) {
   const std::string part = "[[body.part]]\nasset = \"a.cot\"\n";
   const auto bodies = [&](std::size_t count, std::size_t parts) {
