@@ -31,9 +31,9 @@ struct InspectCommand {
 };
 void run_inspect(const InspectCommand& command);
 
-// A built-in scene, touched by a hand that needs no device.
+// A scene, touched by hands that need no device.
 struct FeelCommand {
-  std::string scene;
+  std::string scene;               // a name, a scene file or its folder; empty: the first built-in one
   std::string hand = "simulated";  // or "scripted", or a recording's file name
   std::filesystem::path figure, record;
   bool fast = false;  // do not wait for the clock
@@ -56,6 +56,7 @@ void run_play(const PlayCommand& command);
 // Feels a recording again and compares every force.
 struct ReplayCommand {
   std::filesystem::path recording;
+  std::string scene;               // a name, a scene file or its folder; empty: the recording has the name
   std::filesystem::path csv, svg;  // empty: none
   bool json = false;
 };

@@ -83,7 +83,7 @@ void draw_coupling(const std::filesystem::path& path) {
   }
   Plot plot;
   plot.title = "The virtual coupling's pull";
-  plot.x_label = "distance between hand and object (mm)";
+  plot.x_label = "distance between hand and body (mm)";
   plot.panels.resize(1);
   plot.panels[0].y_label = "force (N)";
   plot.panels[0].series = {force};
@@ -108,7 +108,7 @@ void draw_press(const Part& mug, const Part& ring, const std::filesystem::path& 
   input.action = HandInput::Action::grasp;
   input.body = held.id;
   input.pose = held.start;
-  PlotSeries hand{"hand", {}, {}}, ring_height{"object", {}, {}}, force{"", {}, {}}, points{"", {}, {}};
+  PlotSeries hand{"hand", {}, {}}, ring_height{"ring", {}, {}}, force{"", {}, {}}, points{"", {}, {}};
   constexpr double k_seconds = 2;
   for (int cycle = 0; cycle < 2000; ++cycle) {
     const double time = cycle * 1e-3;

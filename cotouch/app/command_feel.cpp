@@ -1,13 +1,17 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/progress_bar.h>
+#include <cotouch/app/say.h>
+#include <cotouch/app/scene_argument.h>
+#include <cotouch/app/web_folder.h>
 #include <cotouch/base/error.h>
+#include <cotouch/base/file.h>
 #include <cotouch/experiment/plot.h>
+#include <cotouch/session/names.h>
 #include <cotouch/session/running_world.h>
 #include <cotouch/touch/loop.h>
 #include <cotouch/touch/recording.h>
 #include <cotouch/touch/scripted_device.h>
 #include <cotouch/touch/simulated_device.h>
-#include <cotouch/world/scene.h>
 
 #include <fmt/format.h>
 
@@ -51,27 +55,44 @@ Felt summarise(const std::vector<TouchSample>& samples, std::size_t hands, std::
   return felt;
 }
 
-Plot plot_of(const std::string& scene, const std::vector<TouchSample>& samples, const LimitSettings& limits) {
-  PlotSeries force, torque, contacts;
-  for (const TouchSample& sample : samples) {
-    force.y.push_back(norm(sample.hands[0].felt.force));
-    torque.y.push_back(norm(sample.hands[0].felt.torque) * 1e3);
-    contacts.y.push_back(sample.in_contact);
-    force.x.push_back(sample.time);
-  }
-  torque.x = contacts.x = force.x;
+// Whose lines a figure has: those who were there at all.
+std::vector<std::size_t> present_hands(const Recording& recording) {
+  std::vector<std::size_t> present;
+  for (std::size_t hand = 0; hand < recording.hands; ++hand)
+    if (std::any_of(recording.samples.begin(), recording.samples.end(),
+                    [&](const TouchSample& sample) { return sample.hands[hand].input.present; }))
+      present.push_back(hand);
+  return present;
+}
+
+Plot plot_of(const std::string& title, const Recording& recording) {
   Plot plot;
-  plot.title = fmt::format("What the hand felt: {}", scene);
+  plot.title = title;
   plot.x_label = "time (s)";
   plot.panel_height = 150;
   plot.panels.resize(3);
   plot.panels[0].y_label = "force (N)";
-  plot.panels[0].series = {std::move(force)};
-  plot.panels[0].thresholds = {{"device limit", limits.max_force}};
+  plot.panels[0].thresholds = {{"device limit", recording.limits.max_force}};
   plot.panels[1].y_label = "torque (N mm)";
-  plot.panels[1].series = {std::move(torque)};
   plot.panels[2].y_label = "points in contact";
-  plot.panels[2].series = {std::move(contacts)};
+  const std::vector<std::size_t> hands = present_hands(recording);
+  for (const std::size_t hand : hands) {
+    PlotSeries force, torque;
+    if (hands.size() > 1) force.label = torque.label = fmt::format("hand {}", hand + 1);
+    for (const TouchSample& sample : recording.samples) {
+      force.x.push_back(sample.time);
+      force.y.push_back(norm(sample.hands[hand].felt.force));
+      torque.y.push_back(norm(sample.hands[hand].felt.torque) * 1e3);
+    }
+    torque.x = force.x;
+    plot.panels[0].series.push_back(std::move(force));
+    plot.panels[1].series.push_back(std::move(torque));
+  }
+  PlotSeries& contacts = plot.panels[2].series.emplace_back();
+  for (const TouchSample& sample : recording.samples) {
+    contacts.x.push_back(sample.time);
+    contacts.y.push_back(sample.in_contact);
+  }
   return plot;
 }
 
@@ -79,36 +100,47 @@ Plot plot_of(const std::string& scene, const std::vector<TouchSample>& samples, 
 struct Setting {
   Scene scene;
   FeelSettings feel;
-  std::unique_ptr<Device> hand;
-  std::vector<std::byte> start;  // state of the world a recorded hand begins in; empty: the scene's own
-  std::uint64_t world = 0;       // hash of the world it was recorded in
+  std::vector<std::unique_ptr<Device>> hands;
+  std::vector<std::byte> start;  // state of the world recorded hands begin in; empty: the scene's own
+  std::uint64_t world = 0;       // hash of the world they were recorded in
+  std::uint64_t cycles = 0;      // that recorded hands take, there or not; 0: until all scripts have ended
 };
 
-Setting make_setting(const FeelCommand& command) {
+Setting recorded_setting(const FeelCommand& command, FolderLibrary& library, ProgressBar& bar) {
   Setting setting;
-  std::string name = command.scene;
-  if (command.hand != "scripted" && command.hand != "simulated") {
-    const Recording recording = read_recording(command.hand);
-    const RecordedScene recorded = parse_recorded_scene(recording.scene);
-    if (name.empty()) name = recorded.name;
-    if (name != recorded.name)
-      throw Error(fmt::format("{} was recorded in the scene '{}'; feel that one.", command.hand, recorded.name));
-    setting.feel = recorded.feel;
-    setting.scene = builtin_scene(name);
-    setting.start = recording.state;
-    setting.world = recording.model_hash;
-    setting.hand = std::make_unique<RecordedDevice>(recording);
-    return setting;
-  }
-  setting.scene = builtin_scene(name.empty() ? builtin_scene_names().front() : name);
+  const Recording recording = read_recording(command.hand);
+  const RecordedScene recorded = parse_recorded_scene(recording.scene);
+  if (!command.scene.empty() && !names_scene_file(command.scene) && command.scene != recorded.name)
+    throw Error(fmt::format("{} was recorded in the scene '{}'; feel that one.", command.hand, recorded.name));
+  if (command.scene.empty() && recorded.name.empty())
+    throw Error(fmt::format("{} was recorded in a scene without a name; name its file: cotouch feel FILE --hand {}.",
+                            command.hand, command.hand));
+  setting.scene = load_scene(command.scene.empty() ? recorded.name : command.scene, library, bar);
+  setting.feel = recorded.feel;
+  setting.start = recording.state;
+  setting.world = recording.model_hash;
+  setting.cycles = recording.samples.size();
+  for (std::size_t hand = 0; hand < recording.hands; ++hand)
+    setting.hands.push_back(std::make_unique<RecordedDevice>(recording, hand));
+  return setting;
+}
+
+Setting make_setting(const FeelCommand& command, ProgressBar& bar) {
+  FolderLibrary library(state_folder() / "scenes", nullptr);
+  if (command.hand != "scripted" && command.hand != "simulated") return recorded_setting(command, library, bar);
+  Setting setting;
+  setting.scene = load_scene(command.scene, library, bar);
   if (setting.scene.scripts.empty())
-    throw Error(fmt::format("Nothing is scripted for the scene '{}'; play it, or feel another one.", name));
-  const HandScript& script = setting.scene.scripts.front();
-  HandPath path(script.keys, script.speed);
-  if (command.hand == "scripted")
-    setting.hand = std::make_unique<ScriptedDevice>(std::move(path), script.body);
-  else
-    setting.hand = std::make_unique<SimulatedDevice>(DeviceDynamics{}, ArmImpedance{}, std::move(path), script.body);
+    throw Error(
+        fmt::format("Nothing is scripted for the scene '{}'; play it, or give its file a [[hand]].", command.scene));
+  for (const HandScript& script : setting.scene.scripts) {
+    HandPath path(script.keys, script.speed);
+    if (command.hand == "scripted")
+      setting.hands.push_back(std::make_unique<ScriptedDevice>(std::move(path), script.body));
+    else
+      setting.hands.push_back(
+          std::make_unique<SimulatedDevice>(DeviceDynamics{}, ArmImpedance{}, std::move(path), script.body));
+  }
   return setting;
 }
 
@@ -127,18 +159,22 @@ WorkBudget budget_of(const WorldModel& model) {
   return least;
 }
 
-// Runs the loop to the end of the hand's path and collects what was felt.
-RealtimeStatus run_loop(TouchLoop& loop, Recording& recording, bool fast) {
+// Runs the loop to the end of the hands' paths, or for so many cycles, and collects what was felt.
+RealtimeStatus run_loop(TouchLoop& loop, Recording& recording, std::uint64_t cycles, bool fast) {
   RealtimeStatus status;
   if (fast) {
     status.notes = "Run without the clock, as fast as it goes.";
-    while (loop.run_cycles(1000) == 1000) {
-      collect_samples(loop, recording);
+    constexpr std::uint64_t k_at_once = 1000;
+    // Of a recording there may be cycles in which nobody was there.
+    for (bool goes_on = true; goes_on; collect_samples(loop, recording)) {
+      const std::uint64_t wanted = cycles > 0 ? std::min(k_at_once, cycles - loop.frame().cycle) : k_at_once;
+      const bool whole = loop.run_cycles(wanted) == wanted;
+      goes_on = cycles > 0 ? loop.frame().cycle < cycles : whole;
       if (interrupted()) throw Cancelled();
     }
   } else {
     status = loop.start();
-    while (loop.running()) {
+    while (loop.running() && (cycles == 0 || loop.frame().cycle < cycles)) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       collect_samples(loop, recording);
       if (interrupted()) {
@@ -149,42 +185,61 @@ RealtimeStatus run_loop(TouchLoop& loop, Recording& recording, bool fast) {
   }
   loop.stop();
   collect_samples(loop, recording);
+  if (cycles > 0 && recording.samples.size() > cycles) recording.samples.resize(cycles);
   return status;
+}
+
+// What takes a while must not be lost for want of a folder. A figure without a name is known only with the scene.
+void check_outputs(const FeelCommand& command) {
+  for (const std::filesystem::path& output : {command.figure, command.record}) {
+    if (output.empty()) continue;
+    check_not_input(output, command.hand);
+    check_writable(output);
+  }
+  if (command.figure.empty()) check_writable("felt.svg");
 }
 
 }  // namespace
 
 void run_feel(const FeelCommand& command) {
-  Setting setting = make_setting(command);
-  Scene& scene = setting.scene;
+  check_outputs(command);
   ProgressBar bar;
-  prepare(scene, bar);
+  Setting setting = make_setting(command, bar);
+  Scene& scene = setting.scene;
   const std::shared_ptr<const WorldModel> model = felt_model(scene, setting.feel);
   LocalWorld world(model, {Detail::Rule::by_work, budget_of(*model), {}});
   bar.clear();
+  const std::string name = printable(scene.name.empty() ? scene.title : scene.name);
   if (!setting.start.empty() && (setting.world != model->hash() || !world.state().restore(setting.start)))
-    throw Error(fmt::format("{} was recorded in another world than '{}' is here.", command.hand, scene.name));
+    throw Error(fmt::format("{} was recorded in another world than '{}' is here.", command.hand, name));
 
   TouchLoopSettings loop_settings;
-  TouchLoop loop({setting.hand.get()}, world, loop_settings);
+  loop_settings.wait_for_device = setting.cycles > 0;
+  std::vector<Device*> hands;
+  for (const std::unique_ptr<Device>& hand : setting.hands) hands.push_back(hand.get());
+  TouchLoop loop(hands, world, loop_settings);
   Recording recording = begin_recording(*model, loop.mark(), loop_settings.limits, loop.hands(),
                                         format_recorded_scene({scene.name, setting.feel}));
-  if (!command.json) fmt::print("{}: {}\n", scene.name, scene.summary);
-  const RealtimeStatus status = run_loop(loop, recording, command.fast);
+  if (!command.json) say(name + ": " + scene.summary);
+  const RealtimeStatus status = run_loop(loop, recording, setting.cycles, command.fast);
 
   const Felt felt = summarise(recording.samples, recording.hands, recording.pairs);
   const TouchFrame frame = loop.frame();
+  const std::uint64_t cycles = recording.samples.size() + frame.samples_dropped;
+  const std::size_t present = present_hands(recording).size();
   const CycleHistogram& times = loop.cycle_times();
   const std::filesystem::path figure =
-      command.figure.empty() ? std::filesystem::path("felt-" + scene.name + ".svg") : command.figure;
-  write_svg(plot_of(scene.name, recording.samples, loop_settings.limits), figure);
+      command.figure.empty() ? std::filesystem::path("felt-" + (scene.name.empty() ? "scene" : scene.name) + ".svg")
+                             : command.figure;
+  write_svg(plot_of(fmt::format("What the hand{} felt: {}", present > 1 ? "s" : "", name), recording), figure);
   if (!command.record.empty()) write_recording(recording, command.record);
 
   if (command.json) {
     nlohmann::ordered_json json;
-    json["scene"] = scene.name;
-    json["hand"] = setting.hand->name();
-    json["cycles"] = frame.cycle;
+    json["scene"] = name;
+    json["hand"] = hands.front()->name();
+    json["hands"] = present;
+    json["cycles"] = cycles;
     json["missed"] = frame.missed;
     json["samples_dropped"] = frame.samples_dropped;
     json["peak_force_n"] = felt.peak_force;
@@ -201,8 +256,10 @@ void run_feel(const FeelCommand& command) {
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  const auto line = [](const char* name, const std::string& text) { fmt::print("  {:<10} {}\n", name, text); };
-  line("hand", fmt::format("{}, {:.1f} s at 1 kHz", setting.hand->name(), static_cast<double>(frame.cycle) * 1e-3));
+  const auto line = [](const char* word, const std::string& text) { fmt::print("  {:<10} {}\n", word, text); };
+  line(present > 1 ? "hands" : "hand",
+       fmt::format("{}{}, {:.1f} s at 1 kHz", present > 1 ? fmt::format("{}: ", present) : "", hands.front()->name(),
+                   static_cast<double>(cycles) * 1e-3));
   std::size_t points = 0, field_bytes = 0;
   for (const SceneBody& body : scene.bodies)
     for (const ScenePart& part : body.parts) {

@@ -1,4 +1,5 @@
 #include <cotouch/app/command.h>
+#include <cotouch/app/say.h>
 #include <cotouch/base/file.h>
 #include <cotouch/contact/asset.h>
 #include <cotouch/experiment/part_picture.h>
@@ -60,8 +61,8 @@ void print_json(const InspectCommand& command, const Part& part) {
 void print_text(const InspectCommand& command, const Part& part) {
   const FieldData& field = part.field.data();
   const Vec3d size = part.mesh.bounds().size() * 1e3;
-  fmt::print("{}: '{}', asset format {}, {:.1f} MB\n", command.part.string(), part.name, k_asset_version,
-             static_cast<double>(std::filesystem::file_size(command.part)) * 1e-6);
+  say(fmt::format("{}: '{}', asset format {}, {:.1f} MB", command.part.string(), part.name, k_asset_version,
+                  static_cast<double>(std::filesystem::file_size(command.part)) * 1e-6));
   fmt::print("  mesh    {} triangles, {:.4g} x {:.4g} x {:.4g} mm\n", part.mesh.triangles.size(), size.x, size.y,
              size.z);
   const std::size_t bricks = field.brick_index.size();

@@ -1,11 +1,12 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/progress_bar.h>
+#include <cotouch/app/say.h>
+#include <cotouch/app/scene_argument.h>
 #include <cotouch/app/web_folder.h>
 #include <cotouch/base/error.h>
 #include <cotouch/experiment/viewer_pictures.h>
 #include <cotouch/serve/access.h>
 #include <cotouch/serve/page_host.h>
-#include <cotouch/world/scene.h>
 
 #include <fmt/format.h>
 #include <spawn.h>
@@ -35,20 +36,6 @@ std::unique_ptr<HttpServer> open_server(const PlayCommand& command, PageFiles pa
   }
 }
 
-Scene load_scene(const std::string& wanted, FolderLibrary& library) {
-  ProgressBar bar;
-  Scene scene;
-  std::error_code error;
-  if (wanted.ends_with(".toml"))
-    scene = library.load_file(wanted, bar);
-  else if (std::filesystem::is_regular_file(std::filesystem::path(wanted) / "scene.toml", error))
-    scene = library.load_file(std::filesystem::path(wanted) / "scene.toml", bar);
-  else
-    scene = library.load(wanted.empty() ? builtin_scene_names().front() : wanted, bar);
-  bar.clear();
-  return scene;
-}
-
 void open_in_browser(const std::string& address) {
   std::string program = "xdg-open", argument = address;
   char* arguments[] = {program.data(), argument.data(), nullptr};
@@ -73,7 +60,9 @@ void run_play(const PlayCommand& command) {
   // Before the scene, which may take a while: an address that cannot be had is known at once.
   const std::unique_ptr<HttpServer> server = open_server(command, std::move(page));
   FolderLibrary library(state / "scenes", draw_thumbnail);
-  Scene scene = load_scene(command.scene, library);
+  ProgressBar bar;
+  Scene scene = load_scene(command.scene, library, bar);
+  bar.clear();
 
   std::string no_spacemouse;
   SessionSettings session_settings;
@@ -85,7 +74,7 @@ void run_play(const PlayCommand& command) {
   PageHost host(settings, session, *server);
   const Closing closing{*server};
   server->set_token(kept_token(state, server->port()));
-  fmt::print("{}: {}\n", scene.title, scene.summary);
+  say(scene.title + ": " + scene.summary);
   if (!no_spacemouse.empty()) fmt::print("{}\n", no_spacemouse);
   session.command(session.join(ParticipantKind::program, "cotouch play"), ShowScene{std::move(scene)});
   session.start();

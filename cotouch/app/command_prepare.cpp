@@ -1,5 +1,6 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/progress_bar.h>
+#include <cotouch/app/say.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
 #include <cotouch/base/realtime.h>
@@ -50,8 +51,8 @@ void run_prepare(const PrepareCommand& command) {
   for (const std::filesystem::path& file : imported.further_files) check_not_input(command.output, file);
   bar.clear();
   if (!command.json) {
-    fmt::print("{}\n", command.mesh.filename().string());
-    for (const std::string& line : imported.report.lines()) fmt::print("  {}\n", line);
+    say(command.mesh.filename().string());
+    for (const std::string& line : imported.report.lines()) say("  " + line);
   }
   const Part part = command.use_cache ? prepare_cached(imported.mesh, command.settings, bar)
                                       : prepare_part(imported.mesh, command.settings, bar);

@@ -1,12 +1,14 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/progress_bar.h>
+#include <cotouch/app/say.h>
+#include <cotouch/app/scene_argument.h>
 #include <cotouch/app/web_folder.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
 #include <cotouch/experiment/viewer_pictures.h>
+#include <cotouch/session/names.h>
 #include <cotouch/session/recording_store.h>
 #include <cotouch/session/running_world.h>
-#include <cotouch/session/scene_library.h>
 #include <cotouch/session/shown_scene.h>
 
 #include <fmt/format.h>
@@ -15,14 +17,49 @@
 
 namespace cotouch {
 
+namespace {
+
+std::shared_ptr<const ShownScene> scene_of(const ReplayCommand& command, const RecordedScene& recorded,
+                                           ProgressBar& bar) {
+  FolderLibrary library(state_folder() / "scenes", nullptr);
+  if (!command.scene.empty()) return show(load_scene(command.scene, library, bar));
+  const std::string cure = "; say where it is with --scene FILE or --scene NAME.";
+  if (recorded.name.empty())
+    throw Error(command.recording.string() + " was recorded in a scene without a name" + cure, ErrorCode::not_found);
+  try {
+    return show(library.load(recorded.name, bar));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::not_found) throw;
+    throw Error(command.recording.string() + " was recorded in the scene '" + recorded.name +
+                    "', which cannot be opened here" + cure + " " + error.what(),
+                ErrorCode::not_found);
+  }
+}
+
+std::shared_ptr<const WorldModel> model_of(const ReplayCommand& command, const Recording& recording,
+                                           const Scene& scene) {
+  try {
+    return recorded_model(recording, scene);
+  } catch (const Error& error) {
+    const std::string name = command.scene.empty() ? scene.name : command.scene;
+    throw Error(command.recording.string() + " was not recorded in the scene '" + name +
+                    "' as it is here: " + error.what() + " Name the right one with --scene FILE or --scene NAME.",
+                error.code());
+  }
+}
+
+}  // namespace
+
 void run_replay(const ReplayCommand& command) {
-  for (const std::filesystem::path& output : {command.csv, command.svg}) check_not_input(output, command.recording);
+  for (const std::filesystem::path& output : {command.csv, command.svg}) {
+    check_not_input(output, command.recording);
+    if (!output.empty()) check_writable(output);
+  }
   const Recording recording = read_recording(command.recording);
   const RecordedScene recorded = parse_recorded_scene(recording.scene);
-  FolderLibrary library(state_folder() / "scenes", nullptr);
   ProgressBar bar(command.json);
-  const std::shared_ptr<const ShownScene> scene = show(library.load(recorded.name, bar));
-  const std::shared_ptr<const WorldModel> model = recorded_model(recording, scene->scene);
+  const std::shared_ptr<const ShownScene> scene = scene_of(command, recorded, bar);
+  const std::shared_ptr<const WorldModel> model = model_of(command, recording, scene->scene);
   Replay replay(recording, model);
   double largest = 0;  // newtons
   const auto count = static_cast<double>(recording.samples.size());
@@ -36,11 +73,12 @@ void run_replay(const ReplayCommand& command) {
   if (!command.csv.empty()) write_file(command.csv, to_csv(recording, model));
   if (!command.svg.empty()) write_svg(plot_summary(summarise(recording, scene)), command.svg);
 
+  const std::string& name = recorded.name.empty() ? command.scene : recorded.name;
   const double seconds = count * recording.limits.period;
   const double differs_at = static_cast<double>(replay.same()) * recording.limits.period;
   if (command.json) {
     nlohmann::ordered_json json;
-    json["scene"] = recorded.name;
+    json["scene"] = printable(name);
     json["seconds"] = seconds;
     json["samples"] = recording.samples.size();
     json["hands"] = recording.hands;
@@ -52,8 +90,8 @@ void run_replay(const ReplayCommand& command) {
     json["largest_difference_n"] = largest;
     fmt::print("{}\n", json.dump(2));
   } else {
-    fmt::print("{}: {:.1f} s, {} cycles, up to {:.2f} N\n", recorded.name, seconds, recording.samples.size(),
-               peak_force(recording));
+    say(fmt::format("{}: {:.1f} s, {} cycles, up to {:.2f} N", name, seconds, recording.samples.size(),
+                    peak_force(recording)));
     if (replay.identical()) fmt::print("Every force and every body is the same, bit for bit.\n");
   }
   if (replay.identical()) return;

@@ -1,5 +1,6 @@
 // The command line of `cotouch`: declares the options, hands them to the command, turns errors into exit codes.
 #include <cotouch/app/command.h>
+#include <cotouch/app/say.h>
 #include <cotouch/base/error.h>
 
 #include <fmt/format.h>
@@ -95,12 +96,14 @@ void declare_inspect(CLI::App& app, InspectCommand& command) {
 }
 
 void declare_feel(CLI::App& app, FeelCommand& command) {
-  CLI::App* sub = app.add_subcommand("feel", "Touch a built-in scene and draw the force over time");
-  sub->add_option("scene", command.scene, "which one ('cotouch scenes' lists them); without a name, the first");
-  sub->add_option("--hand", command.hand, "'simulated' (an arm on a simulated device), 'scripted', or a recording")
+  CLI::App* sub = app.add_subcommand("feel", "Touch a scene with simulated hands and draw the force over time");
+  sub->add_option("scene", command.scene,
+                  "a scene's name ('cotouch scenes' lists those built in), a scene file (scene.toml) or its folder; "
+                  "without it, the first one");
+  sub->add_option("--hand", command.hand, "'simulated' (arms on simulated devices), 'scripted', or a recording's file")
       ->capture_default_str();
   sub->add_option("--figure", command.figure, "where to draw the force [felt-SCENE.svg]");
-  sub->add_option("--record", command.record, "write what the hand did and felt to this file");
+  sub->add_option("--record", command.record, "write what the hands did and felt to this file");
   sub->add_flag("--fast", command.fast, "as fast as it goes instead of at 1 kHz");
   sub->add_flag("--json", command.json, "print as JSON");
   sub->footer("Example: cotouch feel --record first.rec && cotouch feel --hand first.rec");
@@ -125,10 +128,13 @@ void declare_play(CLI::App& app, PlayCommand& command) {
 void declare_replay(CLI::App& app, ReplayCommand& command) {
   CLI::App* sub = app.add_subcommand("replay", "Feel a recording again and compare every force, bit for bit");
   sub->add_option("recording", command.recording, "a file made by the page's record button (*.cotrec)")->required();
+  sub->add_option("--scene", command.scene,
+                  "the scene it was made in: a name, a scene file (scene.toml) or its folder; without it, the scene of "
+                  "the name that the recording has");
   sub->add_option("--csv", command.csv, "write what was felt as a table");
   sub->add_option("--svg", command.svg, "draw path, clearance and force over time");
   sub->add_flag("--json", command.json, "print as JSON");
-  sub->footer("Example: cotouch replay 2026-01-31-101500.cotrec --svg felt.svg");
+  sub->footer("Example: cotouch replay 2026-01-31-101500.cotrec --scene my-parts/scene.toml --svg felt.svg");
   sub->callback([&] { run_replay(command); });
 }
 
@@ -193,14 +199,14 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const cotouch::Cancelled& stopped) {
-    std::fprintf(stderr, "%s\n", stopped.what());
+    complain(stopped.what());
     return k_exit_interrupted;
   } catch (const cotouch::Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    complain(error.what());
   } catch (const std::bad_alloc&) {
     std::fputs("There is not enough memory for this; try a lower resolution or fewer points.\n", stderr);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "Something unforeseen went wrong: %s\n", error.what());
+    complain(std::string("Something unforeseen went wrong: ") + error.what());
   }
   return k_exit_error;
 }

@@ -1,6 +1,7 @@
 #include <cotouch/app/progress_bar.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/realtime.h>
+#include <cotouch/session/names.h>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -60,9 +61,10 @@ void ProgressBar::update(std::string_view stage, double fraction) {
   const std::int64_t now = monotonic_ns();
   if (stage != stage_) {
     stage_ = stage;
+    shown_ = printable(stage);
     stage_start_ns_ = now;
     last_draw_ns_ = 0;
-    if (!terminal_) fmt::print(stderr, "{}\n", stage_);
+    if (!terminal_) fmt::print(stderr, "{}\n", shown_);
   }
   // Ten times a second is enough for the eye and costs the work nothing.
   if (terminal_ && now - last_draw_ns_ > 100'000'000) draw(std::clamp(fraction, 0.0, 1.0), now);
@@ -75,7 +77,7 @@ void ProgressBar::draw(double fraction, std::int64_t now_ns) {
   // The first moments say too little to foretell the end.
   const std::string left =
       fraction > 0.02 && elapsed > 0.5 ? duration(elapsed * (1 - fraction) / fraction) + " left" : std::string();
-  fmt::print(stderr, "\r\033[K{:<34} [{:=<{}}{: <{}}] {:3.0f} %  {}", stage_, "", filled, "", k_width - filled,
+  fmt::print(stderr, "\r\033[K{:<34} [{:=<{}}{: <{}}] {:3.0f} %  {}", shown_, "", filled, "", k_width - filled,
              fraction * 100, left);
   std::fflush(stderr);
   drawn_ = true;

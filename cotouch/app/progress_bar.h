@@ -26,7 +26,7 @@ class ProgressBar final : public Progress {
 
   bool quiet_, terminal_;
   bool drawn_ = false;
-  std::string stage_;
+  std::string stage_, shown_;  // as it was given, and without control characters
   std::int64_t stage_start_ns_ = 0;
   std::int64_t last_draw_ns_ = 0;
 };

@@ -70,7 +70,8 @@ WorkBudget calibrate_budget(const Shell& shell, const Field& field, double micro
   std::vector<Measured> measured;
   for (int i = 0; i < k_directions; ++i) {
     const Vec3d direction = random.direction();
-    const Quat turn = quat_from_rotation_vector(random.direction() * random.uniform(0, 3));
+    const Vec3d axis = random.direction();
+    const Quat turn = quat_from_rotation_vector(axis * random.uniform(0, 3));
     const auto at = [&](double distance) {
       return Pose{field_center + direction * distance - rotate(turn, bounds.center()), turn};
     };

@@ -43,7 +43,9 @@ void measure_flat(const ExperimentOptions& options, ExperimentReport& report) {
   Random random(options.seed);
   double largest = 0;
   for (int i = 0; i < (options.quick ? 50 : 1000); ++i) {
-    const Quat turn = quat_from_rotation_vector(random.direction() * (0.05 * random.uniform() * random.uniform()));
+    const Vec3d axis = random.direction();
+    const double tilt = random.uniform(), less = random.uniform();
+    const Quat turn = quat_from_rotation_vector(axis * (0.05 * tilt * less));
     const double height = flat.touching_height(turn, k_height / 4, k_height);
     const double depth = 2e-6 + random.uniform() * random.uniform() * 5e-4;
     largest = std::max(largest, largest_eigenvalue(flat.stiffness({{0, 0, height - depth}, turn}, 1e-7)));

@@ -80,10 +80,10 @@ Scene many_blocks_world(int blocks, Progress& progress) {
   Random random(5);
   for (int i = 0; i < blocks; ++i) {
     const int layer = i / (k_row * k_row), in_layer = i % (k_row * k_row);
-    const Vec3d place{(in_layer % k_row - 0.5 * (k_row - 1)) * k_apart,
-                      (in_layer / k_row - 0.5 * (k_row - 1)) * k_apart, 0.03 + layer * 0.04};
-    add_body(scene, block, Motion::free,
-             {place, quat_from_rotation_vector(random.direction() * random.uniform(0, 0.5))});
+    const int row = in_layer / k_row, column = in_layer % k_row;
+    const Vec3d place{(column - 0.5 * (k_row - 1)) * k_apart, (row - 0.5 * (k_row - 1)) * k_apart, 0.03 + layer * 0.04};
+    const Vec3d axis = random.direction();
+    add_body(scene, block, Motion::free, {place, quat_from_rotation_vector(axis * random.uniform(0, 0.5))});
   }
   prepare(scene, progress);
   return scene;

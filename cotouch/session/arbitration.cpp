@@ -1,15 +1,15 @@
 #include <cotouch/session/arbitration.h>
 
+#include <cotouch/session/plain_number.h>
 #include <cotouch/touch/limits.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace cotouch {
 namespace {
 
-constexpr const char* k_other_holds = "Someone else is holding the object; wait until they let go.";
-constexpr const char* k_device_holds = "A device at the server is holding the object; wait until it is at rest.";
+constexpr const char* k_other_holds = "Someone else is holding the body; wait until they let go.";
+constexpr const char* k_device_holds = "A device at the server is holding the body; wait until it is at rest.";
 constexpr const char* k_other_records = "Someone else is recording; wait until they stop.";
 constexpr const char* k_stop_recording = "Stop the recording first.";
 
@@ -74,13 +74,8 @@ class Judge {
   const Situation& situation_;
 };
 
-std::string number(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr};
-}
-
 std::string outside(const char* what, const SettingRange& range, const char* unit) {
-  return std::string(what) + " is from " + number(range.low) + " to " + number(range.high) + " " + unit + ".";
+  return std::string(what) + " is from " + long_number(range.low) + " to " + long_number(range.high) + " " + unit + ".";
 }
 
 }  // namespace
@@ -129,7 +124,7 @@ std::string obstacle_to(const Wish& wish, const Situation& situation) {
 }
 
 SettingRange contact_stiffness_range() {
-  return {100, 1'000'000};
+  return {10'000, 1'000'000};  // at its lowest a single point sinks 0.85 mm under the largest force of a hand
 }
 
 SettingRange max_force_range() {
@@ -145,11 +140,11 @@ SettingRange gravity_range() {
 }
 
 SettingRange density_range() {
-  return {1, 100'000};
+  return {1, 25'000};  // osmium has 22,600
 }
 
 SettingRange mass_range() {
-  return {1e-4, 10};  // more would sink through what it lies on
+  return {1e-4, 10};
 }
 
 std::string obstacle_to(const SettingsWish& settings) {

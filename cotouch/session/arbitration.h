@@ -68,6 +68,7 @@ struct SettingRange {
   double low, high;
   bool contains(double value) const { return value >= low && value <= high; }
 };
+// The same ranges hold in scene files. Besides, a body's weight is bounded by what it lies on (scene_limits.h).
 SettingRange contact_stiffness_range();
 SettingRange max_force_range();
 SettingRange budget_range();

@@ -47,6 +47,13 @@ bool is_shown(std::uint32_t code) {
   return !control && !invisible;
 }
 
+// As many whole characters of a printable text as fit.
+std::string shortened(std::string_view text, std::size_t most_bytes) {
+  std::size_t size = 0;
+  while (size < text.size() && size + character_bytes(text, size) <= most_bytes) size += character_bytes(text, size);
+  return std::string(text.substr(0, size));
+}
+
 }  // namespace
 
 bool is_identifier(std::string_view text) {
@@ -55,20 +62,26 @@ bool is_identifier(std::string_view text) {
   });
 }
 
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t bytes = character_bytes(text, i);
+    const std::string_view character = text.substr(i, std::max<std::size_t>(bytes, 1));
+    i += character.size();
+    if (bytes > 0 && is_shown(code_point(character))) out += character;
+  }
+  return out;
+}
+
 std::string clean_label(std::string_view name) {
   name.remove_prefix(std::min(name.size(), name.find_last_of("/\\") + 1));
-  std::string out;
-  for (std::size_t i = 0; i < name.size() && out.size() < k_max_label;) {
-    const std::size_t count = character_bytes(name, i);
-    if (count == 0 || out.size() + count > k_max_label) {
-      ++i;
-      continue;
-    }
-    const unsigned char c = static_cast<unsigned char>(name[i]);
-    if (c >= 0x20 && c != 0x7f) out.append(name.substr(i, count));
-    i += count;
-  }
+  std::string out = printable(name);
+  if (out.size() > k_max_label) out = shortened(out, k_max_label);
   return out.empty() ? "part" : out;
+}
+
+std::string with_ending(std::string_view label, std::string_view ending) {
+  return shortened(clean_label(label), k_max_label - std::min(ending.size(), k_max_label)) + std::string(ending);
 }
 
 std::string clean_name(std::string_view name) {

@@ -1,6 +1,7 @@
 #include <cotouch/session/running_world.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/session/scene_limits.h>
 
 #include <algorithm>
 #include <chrono>
@@ -92,6 +93,7 @@ RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDev
 
 void RunningWorld::change(const Scene& scene, const FeelSettings& feel) {
   auto model = felt_model(scene, feel);
+  check_weight(*model);
   const StepDetail detail = detail_of(*model, feel);
   World next{0, std::make_unique<WatchedWorld>(std::move(model), detail)};
   next.change = loop_.change({next.world.get(), limit_settings(feel)});

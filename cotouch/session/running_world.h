@@ -51,7 +51,8 @@ class RunningWorld {
   const std::vector<ContactStats>& contacts() { return worlds_.front().world->contacts(); }
 
   // Feels differently from the next cycle on, with the bodies where they are; the scene may differ in gravity, masses
-  // and such, not in which bodies there are. Throws Error if the loop stands still.
+  // and such, not in which bodies there are. Throws Error if a body would be too heavy (check_weight) or the loop
+  // stands still.
   void change(const Scene& scene, const FeelSettings& feel);
   // Begins with the next cycle, for which this waits, and does not disturb the loop. `scene` says where a replay finds
   // the scene. Throws Error if the loop stands still.

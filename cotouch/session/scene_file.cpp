@@ -7,8 +7,10 @@
 #include <cotouch/mesh/import.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/plain_number.h>
+#include <cotouch/session/scene_limits.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -65,6 +67,11 @@ std::string list(const std::vector<Pose>& poses) {
   return "[" + out + "]";
 }
 
+// To a billionth of a degree, as it was written if somebody wrote it.
+double rounded_degrees(double radians) {
+  return std::round(radians * 180 / k_pi * 1e9) / 1e9;
+}
+
 class SceneWriter {
  public:
   std::string write(const SceneFile& file) {
@@ -117,7 +124,11 @@ class SceneWriter {
     line("body", std::to_string(number_of(scene, scene.task->body)));
     write_pose(scene.task->target);
     line("tolerance", number(scene.task->position_tolerance));
-    line("angle", number(scene.task->angle_tolerance * 180 / k_pi));
+    const double angle = scene.task->angle_tolerance, degrees = rounded_degrees(angle);
+    if (radians_of_degrees(degrees) == angle)
+      line("angle", number(degrees));
+    else
+      line("angle_radians", number(angle));
     line("summary", in_quotes(scene.task->summary));
   }
 
@@ -185,7 +196,37 @@ std::string read_text(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// Reads the files of parts, each of them once.
+class PartReader {
+ public:
+  explicit PartReader(fs::path folder) : folder_(std::move(folder)) {}
+
+  void read(const PartSource& source, ScenePart& part) {
+    if (!source.asset.empty()) {
+      std::shared_ptr<const Part>& known = assets_[source.asset];
+      if (!known) known = std::make_shared<const Part>(read_asset(folder_ / source.asset));
+      part.part = known;
+      part.settings = known->settings;
+      return;
+    }
+    std::shared_ptr<const TriangleMesh>& known = meshes_[{source.mesh, source.unit}];
+    ImportOptions options;
+    if (!source.unit.empty()) options.unit = source.unit;
+    if (!known) known = std::make_shared<const TriangleMesh>(load_mesh(folder_ / source.mesh, options).mesh);
+    part.mesh = known;
+  }
+
+ private:
+  fs::path folder_;
+  std::map<fs::path, std::shared_ptr<const Part>> assets_;
+  std::map<std::pair<fs::path, std::string>, std::shared_ptr<const TriangleMesh>> meshes_;
+};
+
 }  // namespace
+
+double radians_of_degrees(double degrees) {
+  return degrees * k_pi / 180;
+}
 
 std::string format_scene_file(const SceneFile& file) {
   return SceneWriter().write(file);
@@ -198,28 +239,26 @@ Scene load_scene_file(const fs::path& path, Progress& progress) {
   if (!is_identifier(scene.name)) scene.name = "scene";
   if (scene.title.empty()) scene.title = scene.name;
 
-  std::map<fs::path, std::shared_ptr<const Part>> assets;
-  std::map<std::pair<fs::path, std::string>, std::shared_ptr<const TriangleMesh>> meshes;
+  PartReader reader(path.parent_path());
   for (std::size_t i = 0; i < scene.bodies.size(); ++i)
     for (std::size_t j = 0; j < scene.bodies[i].parts.size(); ++j) {
       ScenePart& part = scene.bodies[i].parts[j];
-      const PartSource& source = file.sources[i][j];
       progress.update("reading " + part.name, 0);
-      if (!source.asset.empty()) {
-        std::shared_ptr<const Part>& known = assets[source.asset];
-        if (!known) known = std::make_shared<const Part>(read_asset(path.parent_path() / source.asset));
-        part.part = known;
-        part.settings = known->settings;
-      } else {
-        std::shared_ptr<const TriangleMesh>& known = meshes[{source.mesh, source.unit}];
-        ImportOptions options;
-        if (!source.unit.empty()) options.unit = source.unit;
-        if (!known)
-          known = std::make_shared<const TriangleMesh>(load_mesh(path.parent_path() / source.mesh, options).mesh);
-        part.mesh = known;
+      try {
+        reader.read(file.sources[i][j], part);
+      } catch (const Cancelled&) {
+        throw;
+      } catch (const Error& error) {
+        // The part's file alone would not tell who asked for it.
+        throw Error("The scene " + path.string() + " cannot be opened: " + error.what(), error.code());
       }
     }
   prepare(scene, progress);
+  try {
+    check_weight(*make_model(scene));
+  } catch (const Error& error) {
+    throw Error("The scene " + path.string() + " cannot be used: " + error.what(), error.code());
+  }
   return std::move(scene);
 }
 

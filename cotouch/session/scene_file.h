@@ -37,6 +37,7 @@ constexpr std::size_t k_most_scene_bodies = 64;
 constexpr std::size_t k_most_body_parts = 16;
 constexpr std::size_t k_most_scene_parts = 128;  // of all bodies together
 constexpr std::size_t k_most_scene_hands = 8;    // that show the scene
+constexpr double k_farthest_position = 1000;     // metres from the origin, of anything
 
 // Where a part comes from: one of the two files.
 struct PartSource {
@@ -51,8 +52,13 @@ struct SceneFile {
 
 // `source` is what messages call the file. Throws Error with one sentence: what is wrong and in which line or body.
 SceneFile parse_scene_file(std::string_view text, const std::string& source);
+// The same with sentences that begin with `refusal`.
+SceneFile parse_scene_text(std::string_view text, const std::string& refusal);
 // Always of the newest version. Bodies are numbered in their order.
 std::string format_scene_file(const SceneFile& file);
+
+// Degrees, as users write them, are radians inside; not every number of radians has degrees that give it back exactly.
+double radians_of_degrees(double degrees);
 
 // Reads the file and its parts, preparing meshes through the cache. Parts made from the same file are shared.
 Scene load_scene_file(const std::filesystem::path& file, Progress& progress);

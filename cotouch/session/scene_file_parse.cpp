@@ -3,6 +3,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/base/trig.h>
 #include <cotouch/base/units.h>
+#include <cotouch/session/arbitration.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/plain_number.h>
 
@@ -23,10 +24,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t k_most_text = 1U << 20;
-constexpr std::size_t k_most_characters = 500;
+constexpr std::size_t k_most_text_bytes = 500;
 constexpr std::size_t k_most_path_poses = 1000;
 constexpr std::size_t k_most_exclusions = 2048;
-constexpr double k_farthest = 1000;      // metres; farther than any part one can hold
 constexpr double k_fastest = 100;        // m/s
 constexpr double k_fastest_turn = 1000;  // rad/s
 constexpr double k_highest_force = 8.5;  // N, what a device gives
@@ -68,7 +68,7 @@ std::string from_ascii(std::string_view text) {
 
 class SceneReader {
  public:
-  explicit SceneReader(const std::string& source) : source_(source) {}
+  explicit SceneReader(const std::string& refusal) : refusal_(refusal) {}
 
   SceneFile read(const toml::table& table) {
     const auto version = table["cotouch"].value_exact<std::int64_t>();
@@ -84,7 +84,7 @@ class SceneReader {
     scene.friction = number(table, "friction", scene.friction, 0, 10);
     scene.restitution = number(table, "restitution", scene.restitution, 0, 1);
     scene.drag = number(table, "drag", scene.drag, 0, 1000);
-    scene.contact_stiffness = number(table, "contact_stiffness", scene.contact_stiffness, 100, 1e6);
+    scene.contact_stiffness = number(table, "contact_stiffness", scene.contact_stiffness, contact_stiffness_range());
     scene.coupling.max_force = number(table, "max_force", scene.coupling.max_force, 0, k_highest_force);
     for (const toml::table* body : tables(table, "body", "[[body]]", k_most_scene_bodies)) {
       where_ = "body " + std::to_string(scene.bodies.size() + 1) + ": ";
@@ -103,7 +103,7 @@ class SceneReader {
 
  private:
   [[noreturn]] void fail(const std::string& why, ErrorCode code = ErrorCode::damaged_file) const {
-    throw Error("The scene " + source_ + " cannot be used: " + where_ + why + ".", code);
+    throw Error(refusal_ + where_ + why + ".", code);
   }
 
   SceneFile read_version_1(const toml::table& table) {
@@ -112,7 +112,7 @@ class SceneReader {
     Scene& scene = file_.scene;
     scene.contact_stiffness = std::clamp(number(table, "contact_stiffness", k_stiffness_of_version_1, 0, 1e6) *
                                              (ContactSettings{}.stiffness / k_stiffness_of_version_1),
-                                         100.0, 1e6);
+                                         contact_stiffness_range().low, contact_stiffness_range().high);
     // Scenes saved long ago may ask for more than any device gives; they get what it gives.
     scene.coupling.max_force = std::min(number(table, "max_force", scene.coupling.max_force, 0, 40), k_highest_force);
     choice(table, "moving", {"shell", "field"}, 0);  // which body brings its shell follows from their points now
@@ -172,7 +172,7 @@ class SceneReader {
     constexpr std::array k_holdings{Holding::quasi_static, Holding::dynamic};
     body.holding = k_holdings[choice(table, "holding", {"quasi_static", "dynamic"}, 0)];
     body.pose = pose(table);
-    body.density = number(table, "density", body.density, 1, 1e5);
+    body.density = number(table, "density", body.density, density_range());
     body.mass = mass(table);
     body.clearance = number(table, "clearance", body.clearance, 0, 1);
     body.velocity = vector(table, "velocity", k_fastest);
@@ -197,7 +197,7 @@ class SceneReader {
       fail("give it either a `density` or all of `mass`, `center` and `inertia`");
     MassProperties matter;
     matter.mass = number(table, "mass", 0, 1e-6, 1e6);
-    matter.center = vector(table, "center", k_farthest);
+    matter.center = vector(table, "center", k_farthest_position);
     const auto i = numbers<6>(*table.get("inertia"), "inertia");
     matter.inertia.m = {i[0], i[3], i[5], i[3], i[1], i[4], i[5], i[4], i[2]};
     if (!is_physical(matter)) fail("nothing that exists has such an `inertia` (xx, yy, zz, xy, yz, zx)");
@@ -281,14 +281,19 @@ class SceneReader {
     where_ = "task: ";
     const toml::table* table = node->as_table();
     if (table == nullptr) fail("it is not a table; write [task] above it");
-    allow_only(*table, {"body", "position", "rotation", "tolerance", "angle", "summary"});
+    allow_only(*table, {"body", "position", "rotation", "tolerance", "angle", "angle_radians", "summary"});
     if (!table->contains("body")) fail("it does not say which `body` it is about");
     Task task;
     task.body = body_id(*table->get("body"), "body");
     if (file_.scene.find(task.body)->motion != Motion::free) fail("its body is not free");
     task.target = pose(*table);
-    task.position_tolerance = number(*table, "tolerance", task.position_tolerance, 0, k_farthest);
-    task.angle_tolerance = number(*table, "angle", task.angle_tolerance * 180 / k_pi, 0, 180) * k_pi / 180;
+    task.position_tolerance = number(*table, "tolerance", task.position_tolerance, 0, k_farthest_position);
+    if (table->contains("angle") && table->contains("angle_radians"))
+      fail("give it either an `angle` in degrees or `angle_radians`");
+    if (table->contains("angle"))
+      task.angle_tolerance = radians_of_degrees(number(*table, "angle", 0, 0, 180));
+    else
+      task.angle_tolerance = number(*table, "angle_radians", task.angle_tolerance, 0, k_pi);
     task.summary = text(*table, "summary", "");
     file_.scene.task = std::move(task);
     where_.clear();
@@ -354,8 +359,10 @@ class SceneReader {
     if (node == nullptr) return otherwise;
     const auto value = node->value_exact<std::string>();
     if (!value) fail(std::string("`") + key + "` is not a text in quotes");
-    if (value->size() > k_most_characters) fail(std::string("`") + key + "` is too long");
-    return from_ascii(*value);
+    std::string out = from_ascii(*value);
+    if (out.size() > k_most_text_bytes)
+      fail(std::string("`") + key + "` is longer than " + std::to_string(k_most_text_bytes) + " bytes");
+    return out;
   }
 
   double number(const toml::table& table, const char* key, double otherwise, double low, double high) const {
@@ -364,8 +371,12 @@ class SceneReader {
     const auto value = node->value<double>();
     // The negation also catches what is not a number.
     if (!node->is_number() || !value || !(*value >= low && *value <= high))
-      fail(std::string("`") + key + "` is not a number from " + plain_number(low) + " to " + plain_number(high));
+      fail(std::string("`") + key + "` is not a number from " + long_number(low) + " to " + long_number(high));
     return *value;
+  }
+
+  double number(const toml::table& table, const char* key, double otherwise, const SettingRange& range) const {
+    return number(table, key, otherwise, range.low, range.high);
   }
 
   // The place of the word among those allowed.
@@ -400,12 +411,13 @@ class SceneReader {
     if (node == nullptr) return {};
     const auto v = numbers<3>(*node, key);
     const Vec3d out{v[0], v[1], v[2]};
-    if (!(norm(out) <= largest)) fail(std::string("`") + key + "` is larger than " + plain_number(largest));
+    if (!(norm(out) <= largest)) fail(std::string("`") + key + "` is larger than " + long_number(largest));
     return out;
   }
 
   Vec3d checked_position(const Vec3d& position, const char* key) const {
-    if (!(norm(position) <= k_farthest)) fail(std::string("its `") + key + "` is farther away than a kilometre");
+    if (!(norm(position) <= k_farthest_position))
+      fail(std::string("its `") + key + "` is farther away than a kilometre");
     return position;
   }
 
@@ -441,7 +453,7 @@ class SceneReader {
     return path;
   }
 
-  std::string source_;
+  std::string refusal_;  // how its sentences begin
   std::string where_;
   std::size_t parts_ = 0;
   SceneFile file_;
@@ -449,19 +461,22 @@ class SceneReader {
 
 }  // namespace
 
-SceneFile parse_scene_file(std::string_view text, const std::string& source) {
-  if (text.size() > k_most_text)
-    throw Error("The scene " + source + " cannot be used: it is larger than one MiB.", ErrorCode::too_large);
+SceneFile parse_scene_text(std::string_view text, const std::string& refusal) {
+  if (text.size() > k_most_text) throw Error(refusal + "it is larger than one MiB.", ErrorCode::too_large);
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark
   toml::table table;
   try {
     table = toml::parse(to_ascii(text));
   } catch (const toml::parse_error& error) {
-    throw Error("The scene " + source + " cannot be used: line " + std::to_string(error.source().begin.line) + ": " +
-                    std::string(error.description()) + ".",
-                ErrorCode::damaged_file);
+    throw Error(
+        refusal + "line " + std::to_string(error.source().begin.line) + ": " + std::string(error.description()) + ".",
+        ErrorCode::damaged_file);
   }
-  return SceneReader(source).read(table);
+  return SceneReader(refusal).read(table);
+}
+
+SceneFile parse_scene_file(std::string_view text, const std::string& source) {
+  return parse_scene_text(text, "The scene " + source + " cannot be used: ");
 }
 
 }  // namespace cotouch

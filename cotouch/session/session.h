@@ -216,6 +216,7 @@ class Session {
   Pose spacemouse_pose_;
   Clock::time_point spacemouse_used_{};
   BodyId last_body_ = 0;
+  std::optional<double> drag_without_gravity_;  // the scene's own, if turning gravity on has lowered it
   // Who made what since the session was started.
   std::map<std::string, ParticipantId> recording_makers_, scene_makers_;
   std::map<std::uint32_t, ParticipantId> job_starters_;

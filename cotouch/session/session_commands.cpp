@@ -2,6 +2,7 @@
 #include <cotouch/contact/cache.h>
 #include <cotouch/field/mass.h>
 #include <cotouch/session/names.h>
+#include <cotouch/session/scene_file.h>
 #include <cotouch/session/session_ask.h>
 
 #include <algorithm>
@@ -28,6 +29,29 @@ void close_gap(Scene& scene, BodyId gone) {
   for (auto& [a, b] : scene.excluded) renumber(a), renumber(b);
   for (HandScript& script : scene.scripts) renumber(script.body);
   if (scene.task) renumber(scene.task->body);
+}
+
+// Known before a part is prepared, which may take minutes.
+bool is_full(const Scene& scene) {
+  std::size_t parts = 0;
+  for (const SceneBody& body : scene.bodies) parts += body.parts.size();
+  return scene.bodies.size() >= k_most_bodies || parts >= k_most_scene_parts;
+}
+
+// "gear", "gear copy", "gear copy 2": whatever is copied, names stay short and differ.
+std::string name_of_copy(const Scene& scene, const std::string& original) {
+  const std::string word = " copy";
+  const std::size_t ending = original.rfind(word);
+  const std::string_view number = ending == std::string::npos ? "" : std::string_view(original).substr(ending + 5);
+  const bool is_copy = ending != std::string::npos &&
+                       (number.empty() || (number.size() > 1 && number[0] == ' ' &&
+                                           number.find_first_not_of("0123456789", 1) == std::string_view::npos));
+  const std::string base = is_copy ? original.substr(0, ending) : original;
+  for (std::size_t i = 1;; ++i) {
+    std::string name = with_ending(base, i == 1 ? word : word + " " + std::to_string(i));
+    if (std::none_of(scene.bodies.begin(), scene.bodies.end(), [&](const SceneBody& b) { return b.name == name; }))
+      return name;
+  }
 }
 
 }  // namespace
@@ -68,6 +92,7 @@ CommandResult Session::carry_out(ParticipantId who, const OpenScene& wanted) {
     const std::string reason = obstacle_after_job(who, Deed::open_scene);
     if (!reason.empty()) return tell_problem(who, reason);
     install(scene, "Another scene was opened.");
+    drag_without_gravity_.reset();
   };
   const std::string& name = wanted.name;
   opening_.insert(name);
@@ -87,6 +112,7 @@ CommandResult Session::carry_out(ParticipantId who, const OpenScene& wanted) {
 CommandResult Session::carry_out(ParticipantId who, const ShowScene& wanted) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty()) return not_now(reason);
   install(show(wanted.scene), "Another scene was opened.");
+  drag_without_gravity_.reset();
   return done();
 }
 
@@ -109,7 +135,7 @@ CommandResult Session::carry_out(ParticipantId who, const GraspBody& wanted) {
   HandEvent lost;
   const SceneBody* body = scene_->scene.find(wanted.body);
   if (!world_ || body == nullptr || body->motion != Motion::free)
-    event.reason = "That part cannot be picked up.";
+    event.reason = "That body cannot be picked up.";
   else if (is_in_place(wanted.body))
     event.reason = "It is in its place; start the task again to take it out.";
   else if (!is_finite(point) || norm(point) > scene_->scene.size())
@@ -264,8 +290,7 @@ CommandResult Session::carry_out(ParticipantId who, const DeleteScene& wanted) {
 
 CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty()) return not_now(reason);
-  if (scene_->scene.editable && scene_->scene.bodies.size() >= k_most_bodies)
-    return not_now("The scene is full; remove a part first.");
+  if (scene_->scene.editable && is_full(scene_->scene)) return not_now("The scene is full; remove a body first.");
   return start_job(who, wanted.name, [this, who, wanted](Progress& progress) {
     progress.update("reading the file", 0);
     TriangleMesh mesh = wanted.mesh();
@@ -274,9 +299,9 @@ CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
     for (Vec3d& vertex : mesh.vertices) vertex -= middle;
     mesh.name = wanted.name;
     SceneBody body;
-    body.name = wanted.name;
+    body.name = clean_label(wanted.name);
     body.parts.emplace_back();
-    body.parts[0].name = wanted.name;
+    body.parts[0].name = body.name;
     body.parts[0].settings = settings_.added;
     body.parts[0].part = std::make_shared<const Part>(prepare_cached(mesh, settings_.added, progress));
     body.parts[0].matter = mass_properties(body.parts[0].part->field, 1);
@@ -293,9 +318,18 @@ CommandResult Session::carry_out(ParticipantId who, const SetGravity& wanted) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::change_settings}); !reason.empty())
     return not_now(reason);
   Scene scene = scene_->scene;
-  scene.gravity = {0, 0, -wanted.down};
-  if (wanted.down > 0) scene.drag = std::min(scene.drag, Scene{}.drag);
+  scene.gravity = {0, 0, 0 - wanted.down};  // not -0, which would be another world
+  // In oil, which keeps weightless bodies where they are let go, nothing would fall like a thing with weight.
+  std::optional<double> drag_without_gravity = drag_without_gravity_;
+  if (wanted.down > 0 && scene.drag > Scene{}.drag) {
+    drag_without_gravity = scene.drag;
+    scene.drag = Scene{}.drag;
+  } else if (wanted.down == 0 && drag_without_gravity) {
+    scene.drag = *drag_without_gravity;
+    drag_without_gravity.reset();
+  }
   go_on_with(std::move(scene));
+  drag_without_gravity_ = drag_without_gravity;
   tell([&](SessionListener& listener) { listener.gravity_changed(wanted.down); });
   return done();
 }
@@ -304,7 +338,7 @@ CommandResult Session::carry_out(ParticipantId who, const SetBody& wanted) {
   const SceneBody* body = scene_->scene.find(wanted.body);
   if (body == nullptr) return wrong("There is no such body.");
   if (wanted.density && !density_range().contains(*wanted.density))
-    return wrong("A density is from 1 to 100000 kg/m^3.");
+    return wrong("A density is from 1 to 25000 kg/m^3.");
   if (wanted.mass && !mass_range().contains(*wanted.mass)) return wrong("A mass is from 0.1 g to 10 kg.");
   if (wanted.motion && *wanted.motion == Motion::path) return wrong("A body is made fixed or free.");
   const bool other_motion = wanted.motion && *wanted.motion != body->motion;
@@ -343,7 +377,7 @@ CommandResult Session::carry_out(ParticipantId who, const CopyBody& wanted) {
   Scene scene = scene_to_edit();
   SceneBody copy = *scene.find(wanted.body);
   copy.id = ++last_body_;
-  copy.name = body->name + " copy";
+  copy.name = name_of_copy(scene, body->name);
   copy.motion = Motion::free;
   copy.removable = true;
   copy.pose = place_beside(scene, copy);
@@ -354,7 +388,7 @@ CommandResult Session::carry_out(ParticipantId who, const CopyBody& wanted) {
 
 CommandResult Session::carry_out(ParticipantId who, const RemoveBody& wanted) {
   const SceneBody* body = scene_->scene.find(wanted.body);
-  if (body == nullptr || !body->removable) return wrong("That part cannot be removed.");
+  if (body == nullptr || !body->removable) return wrong("That body cannot be removed.");
   if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty()) return not_now(reason);
   Scene scene = scene_to_edit();
   std::erase_if(scene.bodies, [id = wanted.body](const SceneBody& b) { return b.id == id; });
@@ -362,7 +396,7 @@ CommandResult Session::carry_out(ParticipantId who, const RemoveBody& wanted) {
   std::erase_if(scene.scripts, [id = wanted.body](const HandScript& script) { return script.body == id; });
   if (scene.task && scene.task->body == wanted.body) scene.task.reset();
   close_gap(scene, wanted.body);
-  install(show(std::move(scene), scene_.get()), "A part was removed.");
+  install(show(std::move(scene), scene_.get()), "A body was removed.");
   return done();
 }
 

@@ -1,4 +1,6 @@
 // The scene that is open in a session and the loop that makes it felt.
+#include <cotouch/session/scene_file.h>
+#include <cotouch/session/scene_limits.h>
 #include <cotouch/session/session_ask.h>
 
 #include <algorithm>
@@ -58,12 +60,14 @@ void Session::release_all(std::string_view why) {
 }
 
 void Session::install(std::shared_ptr<const ShownScene> scene, std::string_view why) {
+  check_savable(scene->scene);
   FeelSettings feel = feel_;
   feel.contact_stiffness = scene->scene.contact_stiffness;
   feel.max_force = std::min(scene->scene.coupling.max_force, max_force_range().high);
   feel.warm_nodes = 0;
   const auto model =
       felt_model(scene->scene, feel);  // throws if there cannot be such a world; the old one goes on then
+  check_weight(*model);
   if (recording_) finish_recording();
   end_loop();
   ++generation_;
@@ -103,7 +107,9 @@ Scene Session::scene_to_edit() {
   for (std::size_t i = 0; i < std::min(scene.bodies.size(), state.bodies().size()); ++i) {
     SceneBody& body = scene.bodies[i];
     if (body.motion == Motion::path) continue;
-    body.pose = state.bodies()[i].pose;
+    // What has fallen out of the world is put back to its start: no scene reaches so far.
+    const Pose& pose = state.bodies()[i].pose;
+    if (norm(pose.position) <= k_farthest_position) body.pose = pose;
     if (state.bodies()[i].motion == static_cast<double>(Motion::fixed)) body.motion = Motion::fixed;  // docked
   }
   if (scene.task && scene.find(scene.task->body) != nullptr && scene.find(scene.task->body)->motion != Motion::free)
@@ -113,6 +119,7 @@ Scene Session::scene_to_edit() {
 
 void Session::go_on_with(Scene scene) {
   scene.name.clear();
+  check_savable(scene);
   if (world_) world_->change(scene, feel_);
   scene_ = show(std::move(scene), scene_.get());
   near_left_ = 0;
@@ -132,7 +139,10 @@ Pose Session::place_beside(const Scene& scene, const SceneBody& body) const {
 
 void Session::add_body_now(ParticipantId who, SceneBody body, std::optional<Motion> motion) {
   Scene scene;
-  if (scene_->scene.editable) scene = scene_to_edit();
+  if (scene_->scene.editable)
+    scene = scene_to_edit();
+  else
+    drag_without_gravity_.reset();
   scene.editable = true;
   if (scene.title.empty()) {
     scene.title = "My parts";

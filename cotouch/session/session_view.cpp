@@ -11,7 +11,7 @@ constexpr double k_near_rate = 15;                                  // times a s
 constexpr auto k_near_time = std::chrono::milliseconds(8);          // in one view
 constexpr auto k_near_repeat = std::chrono::seconds(2);             // for those who joined since
 constexpr auto k_spacemouse_rest = std::chrono::milliseconds(500);  // at rest for so long, the device lets go
-// How far a rate control may lead the hand away from the object: pushed against a wall, it would otherwise have to come
+// How far a rate control may lead the hand away from the body: pushed against a wall, it would otherwise have to come
 // all the way back.
 constexpr double k_leash = 0.25;      // of the scene's size
 constexpr double k_leash_turn = 1.0;  // rad

@@ -17,6 +17,7 @@ constexpr std::size_t k_waiting_changes = 16;
 TouchLoop::TouchLoop(std::vector<Device*> devices, TouchWorld& world, const TouchLoopSettings& settings)
     : devices_(std::move(devices)),
       world_(&world),
+      state_bytes_(world.state().bytes().size()),
       settings_(settings),
       frames_({{}, world.state()}),
       marks_({{}, world.state()}),
@@ -39,7 +40,15 @@ TouchLoop::~TouchLoop() {
   stop();
 }
 
-std::uint64_t TouchLoop::change(const TouchChange& change) noexcept {
+std::uint64_t TouchLoop::change(const TouchChange& change) {
+  if (change.world != nullptr) {
+    if (change.world->state().bytes().size() != state_bytes_)
+      throw Error("A touch loop's world gives way only to one with as many bodies, hands and pairs.",
+                  ErrorCode::invalid_argument);
+    if (change.world->model().settings().tick != settings_.limits.period)
+      throw Error("A touch loop steps its world once a period, so the world's tick must be as long.",
+                  ErrorCode::invalid_argument);
+  }
   if (granted_.locked_memory) lock_memory();  // the new world's too, before the touch thread meets it
   return changes_.push(change) ? ++changes_asked_ : 0;
 }
@@ -48,7 +57,12 @@ void TouchLoop::take_changes() noexcept {
   for (TouchChange change; changes_.pop(change);) {
     change.limits.period = settings_.limits.period;
     if (change.world != nullptr && change.world != world_) {
-      change.world->state().restore(world_->state().bytes());
+      if (!change.world->state().restore(world_->state().bytes())) {
+        // What the old world has come to is no state of a world: the new one begins at its start, and what it makes
+        // the hands feel fades in.
+        now_.restarts += 1;
+        release_all();
+      }
       world_ = change.world;
     }
     for (const auto& limiter : limiters_) limiter->change(change.limits);

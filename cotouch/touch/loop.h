@@ -51,8 +51,8 @@ struct TouchSample {
 
 // What the loop feels with. A running loop takes a new one over whole, between two cycles, and the forces go on.
 struct TouchChange {
-  // Must outlive the loop or the taking of the next change. If its state has the layout of the old one's, it goes on
-  // from there; otherwise it begins with its own. Null: the world stays.
+  // Must outlive the loop or the taking of the next change. It goes on from the old one's state; if that is no state
+  // any more (WorldState::restore refuses it), from its own, with the forces fading in anew. Null: the world stays.
   TouchWorld* world = nullptr;
   LimitSettings limits;  // but for the period, which stays
 };
@@ -74,6 +74,7 @@ struct TouchFrame {
   ContactStats contact;
   std::uint64_t change = 0;           // the newest one taken over
   std::uint64_t cycle = 0;            // cycles done
+  std::uint64_t restarts = 0;         // changes that had to begin at their world's own state
   std::uint64_t missed = 0;           // periods that passed without a cycle
   std::uint64_t stalls = 0;           // times the watchdog took the forces away
   std::uint64_t samples_dropped = 0;  // not recorded because the queue was full
@@ -121,8 +122,9 @@ class TouchLoop {
   std::uint64_t run_cycles(std::uint64_t count) noexcept;
 
   // For the thread that starts and stops: from the next cycle on feel like this. Returns the change's number, which the
-  // frames show once it is taken, or 0 if too many are waiting because the loop stands still.
-  std::uint64_t change(const TouchChange& change) noexcept;
+  // frames show once it is taken, or 0 if too many are waiting because the loop stands still. Throws Error if the world
+  // has other numbers of bodies, hands or pairs, or another tick.
+  std::uint64_t change(const TouchChange& change);
 
   // For one reading thread each.
   const TouchFrame& frame() noexcept { return frames_.read().touch; }
@@ -142,6 +144,7 @@ class TouchLoop {
 
   std::vector<Device*> devices_;
   TouchWorld* world_;
+  std::size_t state_bytes_;  // of every world that this loop steps: its frames have room for that
   TouchLoopSettings settings_;
   std::vector<std::unique_ptr<ForceLimiter>> limiters_;  // one a device
   std::array<HandInput, k_loop_hands> inputs_;

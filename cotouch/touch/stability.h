@@ -26,7 +26,7 @@
 // rise of E + S - D from an instant without contact to any later one, with S counted without the contact's part: what
 // was certainly created, at least. Every instant without contact starts the account anew, so that what was dissipated
 // before pays for nothing; what is dissipated while contact lasts may hide as much, and `energy_unseen` is its largest
-// amount. The object follows the rounded position of the hand, which leaves up to `rounding_energy` in the coupling
+// amount. The body follows the rounded position of the hand, which leaves up to `rounding_energy` in the coupling
 // (half an encoder step on every axis) that no motion put there; less than that is not counted against a trial.
 //
 // `touching_energy` is sharper and less certain: its account may also start in contact, where the contact is taken to

@@ -37,7 +37,7 @@ class EnergyAccount {
   explicit EnergyAccount(double contact_stiffness) : contact_stiffness_(contact_stiffness) {}
 
   // After every cycle: the device's sums, what the coupling stores (J), and the contact that the cycle reported. That
-  // is the contact of the object's pose after the cycle before, so only now is it known what it could have stored
+  // is the contact of the body's pose after the cycle before, so only now is it known what it could have stored
   // there.
   void add(const DeviceEnergy& device, double coupling, const ContactStats& contact) {
     if (contact.in_contact == 0) {

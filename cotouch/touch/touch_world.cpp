@@ -29,12 +29,13 @@ void TouchWorld::set_levels(std::span<const std::uint8_t> levels) noexcept {
 }
 
 FollowedWorld::FollowedWorld(std::shared_ptr<const WorldModel> model, const StepDetail& detail)
-    : TouchWorld(std::move(model), detail), newest_(state_) {
+    : TouchWorld(std::move(model), detail), checked_(state_), newest_(state_) {
 }
 
-void FollowedWorld::follow(const WorldState& newest) noexcept {
-  if (newest.bytes().size() != state_.bytes().size()) return;
-  newest_.write_in_place([&](WorldState& slot) { slot.restore(newest.bytes()); });
+bool FollowedWorld::follow(const WorldState& newest) noexcept {
+  if (!checked_.restore(newest.bytes())) return false;
+  newest_.write_in_place([&](WorldState& slot) { slot = checked_; });  // of the same size, so nothing is allocated
+  return true;
 }
 
 void FollowedWorld::cycle(std::span<const HandInput> hands) noexcept {

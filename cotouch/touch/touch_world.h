@@ -55,13 +55,15 @@ class FollowedWorld final : public TouchWorld {
   explicit FollowedWorld(std::shared_ptr<const WorldModel> model, const StepDetail& detail = {});
 
   void cycle(std::span<const HandInput> hands) noexcept override;
-  // From the one thread that feeds: the slower world's state, of a model with the same bodies, hands and pairs.
-  void follow(const WorldState& newest) noexcept;
+  // From the one thread that feeds: the slower world's state, of a model with the same bodies, hands and pairs. False,
+  // and the state before it goes on being followed, if this is none (WorldState::restore).
+  bool follow(const WorldState& newest) noexcept;
 
  private:
   bool is_held(std::size_t body) const noexcept;
   bool is_wanted(std::size_t body, std::span<const HandInput> hands) const noexcept;
 
+  WorldState checked_;  // the feeding thread's
   LatestValue<WorldState> newest_;
 };
 

@@ -2,6 +2,7 @@
 #include <cotouch/session/running_world.h>
 #include <cotouch/touch/scripted_device.h>
 
+#include <cstring>
 #include <regex>
 
 #include "app/command_fixture.h"
@@ -131,6 +132,119 @@ TEST_F(PlayCommandLine, FeelTakesUpARecordedHandInItsSceneAndInNoOther) {
   expect_one_sentence(run({"replay", "first.rec", "--svg", "first.rec"}));
   EXPECT_EQ(run({"replay", "first.rec"}).code, 0);
   expect_one_sentence(run({"feel", "gears", "--hand", "first.rec", "--fast"}));
+}
+
+TEST_F(PlayCommandLine, FeelPlaysEveryHandOfASceneFile) {
+  Scene scene = testing_session::three_balls();
+  for (const std::uint32_t body : {2U, 3U}) {
+    const Pose start = scene.find(body)->pose;
+    scene.scripts.push_back({body, {start, {start.position - Vec3d{0, 0, 0.02}, {}}}, 0.1});
+  }
+  save_scene(scene, "three", folder_ / "mine");
+  const Outcome words =
+      run({"feel", "mine", "--hand", "scripted", "--fast", "--figure", "a.svg", "--record", "two.cotrec"});
+  ASSERT_EQ(words.code, 0) << words.err;
+  EXPECT_NE(text_of(folder_ / "a.svg").find("hand 2"), std::string::npos);
+  const Recording recording = read_recording(folder_ / "two.cotrec");
+  ASSERT_EQ(recording.hands, 2U);
+  const TouchSample& late = recording.samples.at(recording.samples.size() / 2);
+  EXPECT_TRUE(late.hands[0].input.present);
+  EXPECT_TRUE(late.hands[1].input.present);
+  // The first is pressed onto the ball below it, the second goes down beside it: 6 cm aside of balls of 2 cm.
+  double first = 0, second = 0;
+  for (const TouchSample& sample : recording.samples) {
+    first = std::max(first, norm(sample.hands[0].felt.force));
+    second = std::max(second, norm(sample.hands[1].felt.force));
+  }
+  EXPECT_GT(first, 1);
+  EXPECT_LT(second, first / 2);
+
+  // The recording's scene has no name here, so it must be given.
+  const Outcome lost = run({"replay", "two.cotrec"});
+  expect_one_sentence(lost);
+  EXPECT_NE(lost.err.find("--scene"), std::string::npos) << lost.err;
+  EXPECT_EQ(run({"replay", "two.cotrec", "--scene", "mine/scene.toml"}).code, 0);
+  const Outcome again = run({"feel", "mine/scene.toml", "--hand", "two.cotrec", "--fast", "--json"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(Json::parse(again.out)["hands"], 2);
+  EXPECT_EQ(Json::parse(again.out)["cycles"], recording.samples.size());
+}
+
+TEST_F(PlayCommandLine, FeelChecksItsTargetsBeforeTheRun) {
+  std::filesystem::create_directory(folder_ / "sub");
+  for (const char* option : {"--figure", "--record"})
+    for (const char* target : {"no/such/folder/a", "sub"}) {
+      SCOPED_TRACE(std::string(option) + ' ' + target);
+      const Outcome outcome = run({"feel", "no-such-scene", option, target});
+      expect_one_sentence(outcome);
+      EXPECT_NE(outcome.err.find(target), std::string::npos) << outcome.err;
+    }
+  write_recording(pressed(), folder_ / "press.cotrec");
+  expect_one_sentence(run({"feel", "--hand", "press.cotrec", "--record", "./press.cotrec"}));
+  expect_one_sentence(run({"replay", "press.cotrec", "--csv", "no/such/folder/a.csv"}));
+}
+
+TEST_F(PlayCommandLine, FeelGoesOnWhileNobodyOfARecordingIsThere) {
+  save_balls();
+  Recording recording = pressed();
+  recording.samples.resize(120);
+  for (std::size_t i = 40; i < 80; ++i) recording.samples[i].hands[0].input.present = false;
+  write_recording(recording, folder_ / "gap.cotrec");
+  const Outcome outcome = run({"feel", "--hand", "gap.cotrec", "--fast", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["cycles"], 120);
+}
+
+TEST_F(PlayCommandLine, ReplayTakesTheSceneItIsGiven) {
+  save_scene(two_balls(), "elsewhere", folder_ / "kept");
+  write_recording(pressed(), folder_ / "press.cotrec");
+  const Outcome gone = run({"replay", "press.cotrec", "--json"});
+  expect_one_sentence(gone);
+  for (const char* word : {"press.cotrec", "'balls'", "--scene"})
+    EXPECT_NE(gone.err.find(word), std::string::npos) << gone.err;
+  for (const char* scene : {"kept", "kept/scene.toml"})
+    EXPECT_EQ(run({"replay", "press.cotrec", "--scene", scene}).code, 0) << scene;
+  Scene other = two_balls();
+  other.bodies[1].density = 2000;
+  save_scene(other, "other", folder_ / ".state/cotouch/scenes/other");
+  const Outcome wrong = run({"replay", "press.cotrec", "--scene", "other", "--json"});
+  expect_one_sentence(wrong);
+  for (const char* word : {"press.cotrec", "'other'", "--scene"})
+    EXPECT_NE(wrong.err.find(word), std::string::npos) << wrong.err;
+  save_scene(two_balls(), "other", folder_ / ".state/cotouch/scenes/other");
+  EXPECT_EQ(run({"replay", "press.cotrec", "--scene", "other"}).code, 0);
+}
+
+TEST_F(PlayCommandLine, WordsOfASceneFileDoNotSteerTheTerminal) {
+  Scene scene = two_balls();
+  scene.scripts.push_back({2, {scene.bodies[1].pose, {{0, 0, 0.045}, {}}}, 0.1});
+  const std::filesystem::path file = save_scene(scene, "mine", folder_ / "mine");
+  std::string text = text_of(file);
+  for (const char* key : {"title = \"", "summary = \""})
+    text.insert(text.find(key) + std::strlen(key), "\\u001b[2Jred");
+  std::ofstream(file) << text;
+  write("index.html", "<p>page</p>");
+  const Outcome played = run({"play", "mine", "--port", "0", "--web", "."}, SIGINT, is_open);
+  const Outcome felt = run({"feel", "mine", "--fast"});
+  for (const Outcome& outcome : {played, felt}) {
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("[2Jred"), std::string::npos) << outcome.out;
+    EXPECT_EQ((outcome.out + outcome.err).find('\x1b'), std::string::npos) << outcome.out;
+  }
+  const Outcome missing = run({"play", "\x1b[2J.toml", "--port", "0", "--web", "."});
+  expect_one_sentence(missing);
+  EXPECT_EQ(missing.err.find('\x1b'), std::string::npos) << missing.err;
+}
+
+TEST_F(PlayCommandLine, AMissingPartIsNamedWithItsScene) {
+  write("scene.toml", "cotouch = 2\n[[body]]\n[[body.part]]\nmesh = \"gone.stl\"\n");
+  write("asset.toml", "cotouch = 2\n[[body]]\n[[body.part]]\nasset = \"gone.cot\"\n");
+  for (const char* scene : {"scene.toml", "asset.toml"}) {
+    const Outcome outcome = run({"feel", scene});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find(scene), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("gone."), std::string::npos) << outcome.err;
+  }
 }
 
 TEST_F(PlayCommandLine, ReplayRefusesWhatIsNoRecordingInOneSentence) {

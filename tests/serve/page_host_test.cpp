@@ -110,11 +110,11 @@ TEST_F(PageHostTest, TwoDroppedPartsMakeASceneThatCanBeSavedAndOpened) {
   EXPECT_EQ(scene()["parts"].size(), 2U);
 
   // What is changed about it is no longer what can be opened by that name, and is felt as it was before.
-  EXPECT_EQ(reply_to({{"type", "settings"}, {"contact_stiffness", 2000}, {"max_force", 3}})["ok"], true);
+  EXPECT_EQ(reply_to({{"type", "settings"}, {"contact_stiffness", 20'000}, {"max_force", 3}})["ok"], true);
   const Json opened = scene();
   EXPECT_EQ(reply_to({{"type", "remove_body"}, {"body", opened["bodies"][1]["id"]}})["ok"], true);
   EXPECT_EQ(scene()["name"], "");
-  EXPECT_EQ(scene()["settings"]["contact_stiffness"], 2000);
+  EXPECT_EQ(scene()["settings"]["contact_stiffness"], 20'000);
   EXPECT_EQ(scene()["settings"]["max_force"], 3);
   EXPECT_EQ(scene()["parts"][0]["pose"], opened["parts"][0]["pose"]);
 }
@@ -381,10 +381,10 @@ TEST_F(PageHostTest, SettingsAreCheckedAndShared) {
   Page page(port()), other(port());
   page.read_text("recordings");
   other.read_text("recordings");
-  page.send({{"type", "settings"}, {"contact_stiffness", 2000}, {"max_force", 3}, {"id", 1}});
+  page.send({{"type", "settings"}, {"contact_stiffness", 20'000}, {"max_force", 3}, {"id", 1}});
   EXPECT_EQ(page.read_text("reply")["ok"], true);
   const Json shared = other.read_text("settings");
-  EXPECT_EQ(shared["contact_stiffness"], 2000);
+  EXPECT_EQ(shared["contact_stiffness"], 20'000);
   EXPECT_EQ(shared["max_force"], 3);
   // Half the time, half the nodes, by the speed that was measured.
   const double nodes = shared["budget_nodes"];

@@ -156,11 +156,11 @@ TEST(Arbitration, WhatIsInUseIsNotDeleted) {
 TEST(Arbitration, SettingsStayWithinWhatADeviceCanGive) {
   EXPECT_EQ(obstacle_to(SettingsWish{}), "");
   EXPECT_EQ(obstacle_to(SettingsWish{.contact_stiffness = 1'000'000, .max_force = 8.5, .budget_us = 900}), "");
-  EXPECT_EQ(obstacle_to(SettingsWish{.contact_stiffness = 100, .max_force = 0, .budget_us = 50}), "");
+  EXPECT_EQ(obstacle_to(SettingsWish{.contact_stiffness = 10'000, .max_force = 0, .budget_us = 50}), "");
   EXPECT_EQ(obstacle_to(SettingsWish{.max_force = 8.6}), "The largest force is from 0 to 8.5 N.");
   EXPECT_EQ(obstacle_to(SettingsWish{.max_force = 40}), "The largest force is from 0 to 8.5 N.");
   EXPECT_EQ(obstacle_to(SettingsWish{.contact_stiffness = 1'000'001}),
-            "The contact stiffness is from 100 to 1000000 N/m.");
+            "The contact stiffness is from 10000 to 1000000 N/m.");
   EXPECT_NE(obstacle_to(SettingsWish{.budget_us = 901}), "");
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_NE(obstacle_to(SettingsWish{.contact_stiffness = nan}), "");

@@ -16,6 +16,23 @@ TEST(Names, LabelsAreHarmless) {
   EXPECT_EQ(clean_label("/"), "part");
 }
 
+TEST(Names, LabelsEndWithAWholeCharacter) {
+  EXPECT_EQ(clean_label(std::string(63, 'x') + "ö"), std::string(63, 'x'));
+  EXPECT_EQ(clean_label(std::string(62, 'x') + "ö"), std::string(62, 'x') + "ö");
+}
+
+TEST(Names, WhatATerminalShowsCannotMoveItsCursor) {
+  EXPECT_EQ(printable("plain, größer, 部品 100 %"), "plain, größer, 部品 100 %");
+  EXPECT_EQ(printable("a\x1b]0;title\x07"
+                      "b\x1b[2Jc"),
+            "a]0;titleb[2Jc");
+  EXPECT_EQ(printable("one\r\ntwo\b\x7f"), "onetwo");
+  EXPECT_EQ(printable("\u009b2J"), "2J");  // the same sequence, begun by one character
+  EXPECT_EQ(printable("\u202egnp.exe\u200b"), "gnp.exe");
+  EXPECT_EQ(printable("a\xff\xc3"), "a");
+  EXPECT_EQ(clean_label("\u009b2J.stl"), "2J.stl");
+}
+
 TEST(Names, OfPeopleAreCutToTwentyFourCharactersAndCleaned) {
   EXPECT_EQ(clean_name("Ann"), "Ann");
   EXPECT_EQ(clean_name("  Ann  Lee \t"), "Ann  Lee");

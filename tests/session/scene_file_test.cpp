@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include <fstream>
 
 #include "support/temporary_folder.h"
@@ -159,6 +161,58 @@ TEST(SceneFiles, RotationsComeBackToTheLastBit) {
   }
 }
 
+TEST(SceneFiles, NumbersComeBackToTheLastBit) {
+  Random random(17);
+  const auto same = [](double a, double b) {
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+  };
+  for (int i = 0; i < 300; ++i) {
+    SceneFile file = full_file();
+    SceneBody& body = file.scene.bodies[0];
+    body.pose.position = random.direction();
+    body.pose.position = body.pose.position * random.uniform(0, 500);
+    body.velocity = random.direction();
+    file.scene.gravity = {0, random.uniform(-1, 1), -random.uniform(0, 20)};
+    file.scene.contact_stiffness = random.uniform(1e4, 1e6);
+    file.scene.task->angle_tolerance = i == 0 ? Task{}.angle_tolerance : random.uniform(0, 3.1);
+    file.scene.task->position_tolerance = random.uniform(0, 1);
+    const Scene& a = file.scene;
+    const Scene b = parse_scene_file(format_scene_file(file), "test").scene;
+    EXPECT_TRUE(same(a.task->angle_tolerance, b.task->angle_tolerance)) << i;
+    EXPECT_TRUE(same(a.task->position_tolerance, b.task->position_tolerance)) << i;
+    EXPECT_TRUE(same(a.contact_stiffness, b.contact_stiffness)) << i;
+    for (const auto& [from, to] :
+         {std::pair(a.bodies[0].pose.position, b.bodies[0].pose.position),
+          std::pair(a.bodies[0].velocity, b.bodies[0].velocity), std::pair(a.gravity, b.gravity)})
+      EXPECT_TRUE(same(from.x, to.x) && same(from.y, to.y) && same(from.z, to.z)) << i;
+  }
+}
+
+TEST(SceneFiles, AnglesThatSomebodyWroteInDegreesStayDegrees) {
+  SceneFile file = full_file();
+  for (const double degrees : {9.5, 1.0, 33.3, 180.0}) {
+    file.scene.task->angle_tolerance = degrees * 3.14159265358979323846 / 180;
+    const std::string text = format_scene_file(file);
+    EXPECT_EQ(text.find("angle_radians"), std::string::npos) << degrees;
+    EXPECT_EQ(parse_scene_file(text, "test").scene.task->angle_tolerance, file.scene.task->angle_tolerance);
+  }
+  const std::string task =
+      "cotouch = 2\n[[body]]\nmotion = \"free\"\n[[body.part]]\nasset = \"a.cot\"\n[task]\nbody = 1\n";
+  EXPECT_EQ(parse_scene_file(task + "angle_radians = 0.25", "test").scene.task->angle_tolerance, 0.25);
+  EXPECT_EQ(parse_scene_file(task, "test").scene.task->angle_tolerance, Task{}.angle_tolerance);
+  for (const char* wrong : {"angle = 1\nangle_radians = 0.1", "angle_radians = 4", "angle_radians = -1"})
+    EXPECT_THROW(parse_scene_file(task + wrong, "test"), Error) << wrong;
+}
+
+TEST(SceneFiles, TextsMayBeAsLongInAnyScript) {
+  const auto titled = [](const std::string& title) { return "cotouch = 2\ntitle = \"" + title + "\""; };
+  std::string greek;
+  while (greek.size() < 500) greek += "α";
+  EXPECT_EQ(parse_scene_file(titled(greek), "test").scene.title, greek);
+  EXPECT_THROW(parse_scene_file(titled(greek + "α"), "test"), Error);
+  EXPECT_EQ(parse_scene_file(titled(std::string(500, '%')), "test").scene.title, std::string(500, '%'));
+}
+
 TEST(SceneFiles, GravityMayBeANumberThatPullsDown) {
   EXPECT_EQ(parse_scene_file("cotouch = 2\ngravity = 9.81", "test").scene.gravity, (Vec3d{0, 0, -9.81}));
   EXPECT_EQ(parse_scene_file("cotouch = 2\ngravity = [1, 0, 2]", "test").scene.gravity, (Vec3d{1, 0, 2}));
@@ -195,7 +249,7 @@ TEST(SceneFiles, HostileOnesAreRefusedInOneSentence) {
       good + "name = \"../up\"",
       good + "name = 7",
       good + "contact_stiffness = nan",
-      good + "contact_stiffness = 99",
+      good + "contact_stiffness = 9999",
       good + "contact_stiffness = 1.1e6",
       good + "max_force = 8.6",
       good + "max_froce = 4",
@@ -281,6 +335,16 @@ TEST(SceneFiles, AMisspeltKeyIsNamed) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "The scene test cannot be used: body 1: nothing is called `densty` here.");
+  }
+}
+
+TEST(SceneFiles, ARangeIsNamedWithoutExponents) {
+  try {
+    parse_scene_file("cotouch = 2\ncontact_stiffness = 100", "test");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "The scene test cannot be used: `contact_stiffness` is not a number from 10000 to 1000000.");
   }
 }
 

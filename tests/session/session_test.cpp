@@ -142,10 +142,10 @@ TEST_F(SessionTest, ASecondPageChangesNothingWhileTheFirstHolds) {
   EXPECT_FALSE(asks(bob_, SetBody{.body = 2, .density = 100}));
   EXPECT_FALSE(asks(bob_, CopyBody{2}));
   EXPECT_EQ(session_->snapshot().generation, 1U);
-  EXPECT_TRUE(asks(ann_, ChangeSettings{.contact_stiffness = 2000, .max_force = 3}));
+  EXPECT_TRUE(asks(ann_, ChangeSettings{.contact_stiffness = 20'000, .max_force = 3}));
   EXPECT_FALSE(asks(ann_, ChangeSettings{.max_force = 40}));
   EXPECT_TRUE(asks(ann_, ReleaseHand{HandId{1}}));
-  EXPECT_TRUE(asks(bob_, ChangeSettings{.contact_stiffness = 1500}));
+  EXPECT_TRUE(asks(bob_, ChangeSettings{.contact_stiffness = 15'000}));
 }
 
 TEST_F(SessionTest, OnlyWhatCanBePickedUpIsGrasped) {

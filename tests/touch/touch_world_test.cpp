@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <cmath>
 #include <thread>
 
@@ -133,13 +135,27 @@ TEST(FollowedWorld, TakesNoStateOfAnotherSize) {
   Followed f;
   const Pose elsewhere{{1, 1, 1}, {}};
   const WorldState fewer_hands(*peg_model(1e5, testing::k_tip, {}, 1e-2, elsewhere, 2));
-  f.fast.follow(fewer_hands);
+  EXPECT_FALSE(f.fast.follow(fewer_hands));
   for (int i = 0; i < 100; ++i) f.fast.cycle({});
   EXPECT_EQ(f.fast.state().bodies()[1].pose.position.x, 0);
   const WorldState as_many(*peg_model(1e5, testing::k_tip, {}, 1e-2, elsewhere));
   f.fast.follow(as_many);
   for (int i = 0; i < 100; ++i) f.fast.cycle({});
   EXPECT_GT(f.fast.state().bodies()[1].pose.position.x, 0.9);
+}
+
+TEST(FollowedWorld, AStateThatIsNoneLeavesTheNewestOneFollowed) {
+  Followed f;
+  // Three times, because a channel of three slots gives the writer an old one.
+  for (int i = 1; i <= 3; ++i) {
+    f.slow.bodies()[1].pose.position.x = 0.01 * i;
+    ASSERT_TRUE(f.fast.follow(f.slow));
+    f.fast.cycle({});
+  }
+  f.slow.bodies()[1].velocity.x = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(f.fast.follow(f.slow));
+  for (int i = 0; i < 300; ++i) f.fast.cycle({});
+  EXPECT_NEAR(f.fast.state().bodies()[1].pose.position.x, 0.03, 1e-6);
 }
 
 TEST(FollowedWorld, CanBeFedFromAnotherThreadWithoutAllocatingInTheCycle) {

@@ -19,15 +19,15 @@ export function hintOf(now: Situation): string {
   if (now.grip === 'held') {
     const own = now.hands.find((hand) => hand.body === now.body && hand.participant === now.me);
     if (own && own.flags & HandFlag.forceLimited) return 'This is the largest force you may feel.';
-    if (now.movedBy === 'other') return 'You hold the part · Esc lets go';
+    if (now.movedBy === 'other') return 'You hold the body · Esc lets go';
     return now.movedBy === 'touch' ? 'Second finger: pinch for depth, twist to roll' : 'Wheel: depth · Shift: turn';
   }
   // With several bodies there is something left to pick up while others hold theirs.
   const holders = now.hands.filter((hand) => hand.holder !== HolderKind.nobody && hand.participant !== now.me);
   const other = now.graspable === 1 ? holders[0] : undefined;
-  if (other?.holder === HolderKind.page) return `${now.nameOf(other.participant)} holds the part.`;
-  if (other?.holder === HolderKind.device) return 'A device at the server holds the part.';
-  if (other?.holder === HolderKind.script) return 'A script moves the part. Drag it to take over.';
-  if (now.graspable > 1) return 'Drag any coloured part to pick it up there · ? for all gestures';
-  return 'Drag the coloured part into the other one · ? for all gestures';
+  if (other?.holder === HolderKind.page) return `${now.nameOf(other.participant)} holds the body.`;
+  if (other?.holder === HolderKind.device) return 'A device at the server holds the body.';
+  if (other?.holder === HolderKind.script) return 'A script moves the body. Drag it to take over.';
+  if (now.graspable > 1) return 'Drag any coloured body to pick it up there · ? for all gestures';
+  return 'Drag the coloured body into the other one · ? for all gestures';
 }

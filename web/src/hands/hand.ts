@@ -70,7 +70,7 @@ export class Hand {
     this.dirty = true;
   }
 
-  // A pointer that lets go drops the object; keys and sticks at rest keep holding it where it is for a while.
+  // A pointer that lets go drops the body; keys and sticks at rest keep holding it where it is for a while.
   letGo(source: Source): void {
     this.spent.delete(source);
     if (!this.active.delete(source)) return;

@@ -1,4 +1,4 @@
-// Keys as a hand: they move the object relative to the view while they are down.
+// Keys as a hand: they move the body relative to the view while they are down.
 //
 //   W A S D or arrows   up, left, down, right        Q / E   nearer / away
 //   with Shift          turn instead of move         Escape  let go

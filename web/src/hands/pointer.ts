@@ -1,11 +1,11 @@
 // Mouse, pen and touch as a hand.
 //
-//   drag the object            moves it in the plane facing the eye
+//   drag the body            moves it in the plane facing the eye
 //   wheel while dragging       pushes it away or pulls it near (with Shift: rolls it)
 //   Shift or right button      turns it
 //   second finger              pinch = depth, twist = roll, both together = move
 //
-// Anything that does not start on the object is left to the camera.
+// Anything that does not start on the body is left to the camera.
 import { Ray, Vector3 } from 'three';
 import type { Hand } from './hand';
 import {
@@ -124,7 +124,7 @@ export class PointerHand {
     const angle = (p: Finger, q: Finger) => Math.atan2(q.y - p.y, q.x - p.x);
     const middle = (p: Finger, q: Finger) => ({ x: (p.x + q.x) / 2, y: (p.y + q.y) / 2 });
     this.drag(middle(a, b), middle(c, d));
-    // Spreading the fingers by a factor e brings the object nearer by a quarter of the scene.
+    // Spreading the fingers by a factor e brings the body nearer by a quarter of the scene.
     const depth = -0.25 * this.view.sceneSize() * Math.log(length(c, d) / length(a, b));
     let twist = angle(c, d) - angle(a, b);
     if (twist > Math.PI) twist -= 2 * Math.PI;

@@ -3,7 +3,7 @@ import { button, element } from '../dom';
 
 const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][] = [
   [
-    'The part in your hand',
+    'The body in your hand',
     [
       ['Drag it', 'picks it up there and moves it in the plane of the screen'],
       ['Wheel while dragging', 'pushes it away, pulls it near'],
@@ -15,8 +15,8 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
   [
     'Looking around',
     [
-      ['Drag beside the part', 'orbits'],
-      ['Right button beside the part', 'pans'],
+      ['Drag beside the body', 'orbits'],
+      ['Right button beside the body', 'pans'],
       ['Wheel', 'zooms'],
       ['F, double-click beside it', 'shows the whole scene'],
     ],
@@ -24,9 +24,9 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
   [
     'Touch screen',
     [
-      ['One finger on the part', 'moves or turns it (switch at the left)'],
+      ['One finger on the body', 'moves or turns it (switch at the left)'],
       ['Second finger', 'pinch: depth, twist: roll'],
-      ['Beside the part', 'one finger orbits, two pan and zoom'],
+      ['Beside the body', 'one finger orbits, two pan and zoom'],
       ['Double tap beside it', 'shows the whole scene'],
     ],
   ],
@@ -37,7 +37,7 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
       ['Q / E', 'nearer / away'],
       ['Shift with these', 'turns'],
       ['Esc, half a minute at rest', 'lets go'],
-      ['R', 'puts the part back'],
+      ['R', 'puts the bodies back'],
       ['Space', 'record; in a replay, pause'],
       ['G, P, ?', 'scenes, read-outs, this help'],
     ],
@@ -54,9 +54,9 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
 
 const kLegend: [name: string, color: string, meaning: string][] = [
   ['Ghost', '#6f9fd880', 'where your hand is'],
-  ['Spring', '#0c8599', 'pulls the part to your hand'],
+  ['Spring', '#0c8599', 'pulls the body to your hand'],
   ['Ball with a name', '#2f9e44', 'the hand of someone else'],
-  ['Green ghost', '#2f9e4480', 'where a task wants the part'],
+  ['Green ghost', '#2f9e4480', 'where a task wants its body'],
   ['Arrow', '#d6336c', 'force on your hand'],
   ['Bent arrow', '#7048e8', 'torque'],
   ['Dots', '#e03131', 'contact points, red = deep'],

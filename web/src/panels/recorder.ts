@@ -13,7 +13,7 @@ export interface RecordingActions {
 
 export class RecordingList {
   private readonly list = element('ul', { className: 'recordings' });
-  private readonly empty = element('p', { className: 'note' }, 'Nothing recorded yet. Press Record and move the part.');
+  private readonly empty = element('p', { className: 'note' }, 'Nothing recorded yet. Press Record and move a body.');
 
   constructor(
     root: HTMLElement,

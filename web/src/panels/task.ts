@@ -20,8 +20,8 @@ const kHalfTurn = 179.9 * kDegree; // nothing is turned by more than 180 degrees
 const millimetres = (metres: number) => `${(1000 * metres).toFixed(1)} mm`;
 const degrees = (radians: number) => `${(radians / kDegree).toFixed(1)}°`;
 
-// `part` is the name of the body that it is about.
-export function taskText(task: TaskEntry, part = ''): TaskText {
+// `body` is the name of the body that it is about.
+export function taskText(task: TaskEntry, body = ''): TaskText {
   const done = task.state === TaskState.done;
   return {
     position: `${millimetres(task.positionError)} (at most ${millimetres(task.positionTolerance)})`,
@@ -29,7 +29,7 @@ export function taskText(task: TaskEntry, part = ''): TaskText {
     positionGood: task.positionError <= task.positionTolerance,
     angleGood: task.angleError <= task.angleTolerance,
     clock: format.clock(task.seconds),
-    state: done ? 'Done' : task.state === TaskState.running ? 'Running' : `Pick up ${part ? `"${part}"` : 'the part'} to start the clock`,
+    state: done ? 'Done' : task.state === TaskState.running ? 'Running' : `Pick up ${body ? `"${body}"` : 'the body'} to start the clock`,
     done,
     anyAngle: task.angleTolerance > kHalfTurn,
   };
@@ -48,7 +48,7 @@ export class TaskPanel {
     private readonly root: HTMLElement,
     restart: () => void,
   ) {
-    this.again = button('Start over', 'Put the part of the task back and set its clock to zero', restart);
+    this.again = button('Start over', 'Put the body of the task back and set its clock to zero', restart);
     const row = (name: string, value: HTMLElement) => element('div', { className: 'task-row' }, element('span', {}, name), value);
     this.angleRow = row('Angle', this.angle);
     root.append(

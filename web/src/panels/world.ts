@@ -5,8 +5,9 @@ import { bodyStatus } from '../felt';
 import type { StateFrame } from '../protocol';
 import { kEarth, type SharedWorld } from '../shared-world';
 
-const kLowest = { mass: 0.001, density: 10 };
-const kHighest = { mass: 1000, density: 30_000 };
+// The server's ranges; it refuses besides what would sink through what it lies on.
+const kLowest = { mass: 0.0001, density: 1 };
+const kHighest = { mass: 10, density: 25_000 };
 
 // A number as a user typed it, if it can be meant; a comma counts as a point.
 export function quantity(text: string, what: 'mass' | 'density'): number | null {
@@ -19,7 +20,7 @@ export class WorldPanel {
   private readonly gravity = element('input', { type: 'checkbox', id: 'gravity' });
   private readonly strength = element('input', { type: 'range', min: '0', max: '20', step: '0.1', id: 'gravity-strength' });
   private readonly strengthText = element('output', {});
-  private readonly nothing = element('p', { className: 'note' }, 'Click a part to select its body.');
+  private readonly nothing = element('p', { className: 'note' }, 'Click a body to select it.');
   private readonly body = element('div', { id: 'body' });
   private readonly bodyName = element('strong', {});
   private readonly status = element('p', { className: 'note', id: 'body-status' });

@@ -1,4 +1,4 @@
-// What the hand feels, drawn: the spring between hand and object, an arrow for the force, a bent arrow for the torque.
+// What the hand feels, drawn: the spring between hand and body, an arrow for the force, a bent arrow for the torque.
 import {
   ConeGeometry,
   Curve,
@@ -133,7 +133,7 @@ function coil(length: number): TubeGeometry {
   return new TubeGeometry(new Helix(length, turns), 14 * turns + 8, 0.22, 5);
 }
 
-// The virtual coupling: a coil from the object to the hand's ghost, both at the point that was grabbed.
+// The virtual coupling: a coil from the body to the hand's ghost, both at the point that was grabbed.
 export class Spring {
   readonly mesh: Mesh;
   private readonly coils = kLengths.map(coil);

@@ -1,5 +1,5 @@
-// The parts of the scene: where the object is, and, as a pale ghost, where the hand wants it to be. A part is coloured
-// by its distance to the others (paper 002, 3.1): the moving object glows warm where it is near, and near static surfaces lie in its
+// The parts of the scene: where the body is, and, as a pale ghost, where the hand wants it to be. A part is coloured
+// by its distance to the others (paper 002, 3.1): the moving body glows warm where it is near, and near static surfaces lie in its
 // shadow.
 import { BufferAttribute, Color, Group, Mesh, MeshBasicMaterial, Vector3, type ShaderMaterial } from 'three';
 import type { PartInfo } from '../messages';
@@ -81,7 +81,7 @@ export class PartView {
 }
 
 function ghostOf(geometry: DrawnMesh['geometry'], color: Color): Mesh {
-  // Pushed back a little: where ghost and object nearly coincide the object is seen, without flicker.
+  // Pushed back a little: where ghost and body nearly coincide the body is seen, without flicker.
   const behind = { polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 8 };
   const material = new MeshBasicMaterial({ color, transparent: true, opacity: 0.22, depthWrite: false, ...behind });
   const ghost = new Mesh(geometry, material);

@@ -388,7 +388,7 @@ test('two pages hold the same part, and see each other\'s hand', async ({ page, 
   await expect.poll(async () => (await stateOf(page)).grip).toBe('held');
   await other.bringToFront();
   await expect(other.locator('.hand-label')).toHaveText('Ann');
-  await expect(other.locator('#hint')).toHaveText('Ann holds the part.');
+  await expect(other.locator('#hint')).toHaveText('Ann holds the body.');
   await expect(page.locator('.hand-label')).toHaveCount(0); // nobody needs a label for the own hand
   await picture(other, 'the-hand-of-another');
   await grabPoint(other);

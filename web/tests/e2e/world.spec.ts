@@ -78,7 +78,7 @@ test('gravity, mass, copies and a task are asked of the server and shown as it s
 
   await expect(page.locator('#task-position')).toHaveText('42.3 mm (at most 40.0 mm)');
   await expect(page.locator('#task-angle')).toHaveText('5.0° (at most 9.5°)');
-  await page.getByRole('button', { name: /Put the part of the task back/ }).click();
+  await page.getByRole('button', { name: /Put the body of the task back/ }).click();
   await picture(page, 'task');
 
   await page.locator('#tab-world').click();

@@ -161,13 +161,13 @@ describe('The hint', () => {
   const held = (members: Partial<HandEntry>) => [handOf({ participant: 3, holder: HolderKind.page, ...members })];
 
   it('says who holds the only part', () => {
-    expect(hintOf({ ...now, hands: held({}) })).toBe('Ann holds the part.');
+    expect(hintOf({ ...now, hands: held({}) })).toBe('Ann holds the body.');
     expect(hintOf({ ...now, hands: held({ participant: 7 }) })).toMatch(/^Drag/);
     expect(hintOf({ ...now, hands: held({ holder: HolderKind.script, participant: 0 }) })).toMatch(/script/);
   });
 
   it('invites to pick up another one if there are several', () => {
-    expect(hintOf({ ...now, graspable: 3, hands: held({}) })).toMatch(/any coloured part/);
+    expect(hintOf({ ...now, graspable: 3, hands: held({}) })).toMatch(/any coloured body/);
   });
 
   it('speaks of the own hand while something is held, not of another one on the same body', () => {

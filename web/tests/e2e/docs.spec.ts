@@ -1,0 +1,58 @@
+// The pictures of docs/first-steps.md, as a newcomer sees the page. They are kept in docs/pictures; whoever changes what they
+// show copies them there from this test's output folder.
+import { expect, test, type Page } from '@playwright/test';
+import { dragTogether, forceOf, grabPoint, later, open, openScene, peakForce, stateOf, watchErrors } from './page';
+import { Server } from './server';
+import type { TestHook } from '../../src/main';
+
+declare const cotouch: TestHook;
+
+const server = new Server();
+const picture = (page: Page, name: string) => page.screenshot({ path: test.info().outputPath(`${name}.png`) });
+
+test.beforeAll(() => server.start());
+test.afterAll(() => server.end());
+
+test('a creature pressed onto a bridge, in light, in dark and in a replay', async ({ page }) => {
+  const errors = watchErrors(page);
+  await open(page, server.address);
+  await openScene(page, 'bridge-creature');
+  await page.locator('#record').click();
+  await expect(page.locator('#record')).toHaveText('Stop');
+  await dragTogether(page, (state) => forceOf(state) > 5);
+  await page.evaluate(() => cotouch.lookFrom(0.6, -1, 0.5)); // a drag is easiest from the front, a picture tells more from here
+  await later(page, 2);
+  const felt = await peakForce(page);
+  expect(felt).toBeGreaterThan(4);
+  await picture(page, 'first-touch');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.waitForTimeout(800);
+  await picture(page, 'first-dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.mouse.up();
+  await page.locator('#record').click();
+  await expect(page.locator('#record')).toHaveText('Record');
+  await page.locator('#tab-record').click();
+  await page.locator('.recordings li').first().getByRole('button', { name: /Replay/ }).click();
+  await expect.poll(async () => (await stateOf(page)).replay?.frames ?? 0).toBeGreaterThan(5);
+  await page.locator('#replay input').evaluate((slider: HTMLInputElement) => {
+    slider.value = String(0.9 * Number(slider.max));
+    slider.dispatchEvent(new Event('input'));
+  });
+  await expect.poll(async () => forceOf(await stateOf(page))).toBeGreaterThan(1);
+  await picture(page, 'replay');
+  expect(errors).toEqual([]);
+});
+
+test('docking, with the World tab', async ({ page }) => {
+  const errors = watchErrors(page);
+  await open(page, server.address);
+  await openScene(page, 'docking');
+  await page.locator('#tab-world').click();
+  const point = await grabPoint(page);
+  await page.mouse.click(point.x, point.y);
+  await expect(page.locator('#body')).toBeVisible();
+  await later(page, 0.5);
+  await picture(page, 'world');
+  expect(errors).toEqual([]);
+});
