@@ -78,6 +78,36 @@ Itinerary with_rests(const StabilityTrial& trial) {
   return plan;
 }
 
+// Motion and height of the bodies that have mass in this trial: the one in the hand is without, unless it is held so.
+class WithMass {
+ public:
+  WithMass(const WorldModel& model, std::uint32_t held)
+      : model_(model), held_(held), weightless_(model.bodies()[held].holding == Holding::quasi_static) {}
+
+  double energy(const WorldState& state) {
+    state_ = state;
+    if (weightless_) state_.bodies()[held_].motion = static_cast<double>(Motion::fixed);
+    const WorldEnergy sum = cotouch::energy(model_, state_);
+    return sum.kinetic + sum.potential;
+  }
+
+ private:
+  const WorldModel& model_;
+  std::uint32_t held_;
+  bool weightless_;
+  WorldState state_;
+};
+
+// Joules, in all contacts of the last step.
+double most_stored(const WorldModel& model, const StepScratch& scratch) {
+  double sum = 0;
+  for (std::size_t i = 0; i < model.pairs().size(); ++i) {
+    const auto depth = static_cast<double>(scratch.contact(i).stats.deepest);
+    sum += 0.5 * storing_stiffness(model.engine(model.pairs()[i])) * depth * depth;
+  }
+  return sum;
+}
+
 HandleMotion run(const StabilityTrial& trial, const Itinerary& plan, StabilityOutcome& outcome) {
   const auto body = trial.model->index_of(trial.body);
   if (!body) throw Error("The hand has nothing to hold: there is no such body.");
@@ -89,15 +119,19 @@ HandleMotion run(const StabilityTrial& trial, const Itinerary& plan, StabilityOu
   TouchLoop loop({&device}, world, settings);
 
   HandleMotion motion(trial.device.period);
-  EnergyAccount account(trial.contact_stiffness);
+  EnergyAccount account;
+  WithMass with_mass(*trial.model, *body);
+  const double at_start = with_mass.energy(world.state());
   const CouplingSettings& coupling = trial.model->settings().coupling;
   while (loop.run_cycles(1) == 1) {
     const TouchFrame& frame = loop.frame();
     motion.add(device.velocity());
     const Pose grip = world.state().bodies()[*body].pose * world.state().hands()[0].grip;
-    account.add(device.energy(), coupling_energy(coupling, device.pose(), grip), frame.contact);
+    const double stored = coupling_energy(coupling, device.pose(), grip) + with_mass.energy(world.state()) - at_start;
+    account.add(device.energy(), stored, most_stored(*trial.model, world.scratch()));
     outcome.largest_force = std::max(outcome.largest_force, norm(frame.sample.hands[0].felt.force));
     outcome.deepest = std::max(outcome.deepest, static_cast<double>(frame.contact.deepest));
+    outcome.depth_cells = std::max(outcome.depth_cells, deepest_in_cells(*trial.model, world.scratch()));
     if (frame.contact.in_contact > 0) ++outcome.touching;
   }
   outcome.energy_created = account.created();
@@ -159,6 +193,18 @@ Shaking worst_shaking(const HandleMotion& motion, const HandleMotion& twin, cons
 }
 
 }  // namespace
+
+double storing_stiffness(const NestedContact& engine) {
+  return engine.settings().stiffness * std::sqrt(std::sqrt(static_cast<double>(engine.shell().point_count())));
+}
+
+double deepest_in_cells(const WorldModel& model, const StepScratch& scratch) {
+  double deepest = 0;
+  for (std::size_t i = 0; i < model.pairs().size(); ++i)
+    deepest = std::max(deepest, static_cast<double>(scratch.contact(i).stats.deepest) /
+                                    static_cast<double>(model.engine(model.pairs()[i]).field().spacing()));
+  return deepest;
+}
 
 StabilityOutcome try_stability(const StabilityTrial& trial) {
   const Itinerary plan = with_rests(trial);
