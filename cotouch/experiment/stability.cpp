@@ -222,15 +222,19 @@ void add_scenes(ExperimentReport& report, std::span<const Climb> climbs, std::sp
   const std::size_t hands_each = climbs.size() / scenes.size();
   for (std::size_t i = 0; i < scenes.size(); ++i) {
     const std::string& name = scenes[i].name;
-    const StabilityOutcome worst = worst_of(climbs.subspan(i * hands_each, hands_each));
+    const std::span<const Climb> here = climbs.subspan(i * hands_each, hands_each);
+    const StabilityOutcome worst = worst_of(here);
     report.add(name + "/energy-created-touching-joule", worst.touching_energy, "J");
     report.add(name + "/depth-cells", worst.depth_cells,
                fmt::format("cells, {:.2g} mm at up to {:.2g} N", worst.deepest * 1e3, worst.largest_force));
     report.add(name + "/pressed-depth-cells", pressed[i].cells,
                fmt::format("cells, {:.2g} mm at {:.2g} N", pressed[i].deepest * 1e3, pressed[i].force));
     if (worst.touching == 0) report.notes.push_back("No hand ever touched anything in " + name + ".");
+    std::string why;
+    for (const Climb& climb : here)
+      if (!climb.standard.stable) why = why_unstable(climb.standard);
     if (!scenes[i].theory_holds)
-      report.notes.push_back(name + (worst.stable ? ": calm" : ": not calm") +
+      report.notes.push_back(name + (worst.stable ? ": calm" : ": not calm (" + why + ")") +
                              " at the default coupling. Other bodies move, or the one in the hand has mass: the theory "
                              "says nothing about that, so no stiffer coupling was tried.");
   }

@@ -98,15 +98,37 @@ class WithMass {
   WorldState state_;
 };
 
-// Joules, in all contacts of the last step.
-double most_stored(const WorldModel& model, const StepScratch& scratch) {
-  double sum = 0;
-  for (std::size_t i = 0; i < model.pairs().size(); ++i) {
-    const auto depth = static_cast<double>(scratch.contact(i).stats.deepest);
-    sum += 0.5 * storing_stiffness(model.engine(model.pairs()[i])) * depth * depth;
+// What the contacts store as the bodies are now, at the levels that were rendered last.
+class ContactStore {
+ public:
+  explicit ContactStore(const WorldModel& model) : model_(model) { scratch_.reserve(model.largest_shell()); }
+
+  // Joules. `stepped` knows which pairs may touch.
+  double energy(const WorldState& state, const StepScratch& stepped) {
+    double sum = 0;
+    for (std::size_t i = 0; i < model_.pairs().size(); ++i) {
+      const ContactStats& seen = stepped.contact(i).stats;
+      if (seen.visited + seen.skipped == 0) continue;
+      const PairModel& pair = model_.pairs()[i];
+      const NestedContact& engine = model_.engine(pair);
+      engine.evaluate(placed(state, pair.shell_body, pair.shell_piece),
+                      placed(state, pair.field_body, pair.field_piece), Detail::at(seen.level), scratch_, nullptr,
+                      contact_);
+      sum += 0.5 * engine.settings().stiffness * std::sqrt(std::sqrt(contact_.sums.depth8));
+    }
+    return sum;
   }
-  return sum;
-}
+
+ private:
+  BodyState placed(const WorldState& state, std::uint32_t body, std::uint32_t piece) const {
+    const BodyRecord& record = state.bodies()[body];
+    return {record.pose * model_.bodies()[body].pieces[piece].place, record.clearance};
+  }
+
+  const WorldModel& model_;
+  ContactScratch scratch_;
+  PairContact contact_;
+};
 
 HandleMotion run(const StabilityTrial& trial, const Itinerary& plan, StabilityOutcome& outcome) {
   const auto body = trial.model->index_of(trial.body);
@@ -121,6 +143,7 @@ HandleMotion run(const StabilityTrial& trial, const Itinerary& plan, StabilityOu
   HandleMotion motion(trial.device.period);
   EnergyAccount account;
   WithMass with_mass(*trial.model, *body);
+  ContactStore contacts(*trial.model);
   const double at_start = with_mass.energy(world.state());
   const CouplingSettings& coupling = trial.model->settings().coupling;
   while (loop.run_cycles(1) == 1) {
@@ -128,7 +151,7 @@ HandleMotion run(const StabilityTrial& trial, const Itinerary& plan, StabilityOu
     motion.add(device.velocity());
     const Pose grip = world.state().bodies()[*body].pose * world.state().hands()[0].grip;
     const double stored = coupling_energy(coupling, device.pose(), grip) + with_mass.energy(world.state()) - at_start;
-    account.add(device.energy(), stored, most_stored(*trial.model, world.scratch()));
+    account.add(device.energy(), stored, contacts.energy(world.state(), world.scratch()));
     outcome.largest_force = std::max(outcome.largest_force, norm(frame.sample.hands[0].felt.force));
     outcome.deepest = std::max(outcome.deepest, static_cast<double>(frame.contact.deepest));
     outcome.depth_cells = std::max(outcome.depth_cells, deepest_in_cells(*trial.model, world.scratch()));
@@ -193,10 +216,6 @@ Shaking worst_shaking(const HandleMotion& motion, const HandleMotion& twin, cons
 }
 
 }  // namespace
-
-double storing_stiffness(const NestedContact& engine) {
-  return engine.settings().stiffness * std::sqrt(std::sqrt(static_cast<double>(engine.shell().point_count())));
-}
 
 double deepest_in_cells(const WorldModel& model, const StepScratch& scratch) {
   double deepest = 0;

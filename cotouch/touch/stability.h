@@ -30,8 +30,8 @@
 // `rounding_energy` in the coupling (half an encoder step on every axis) that no motion put there; less than that is
 // not counted against a trial.
 //
-// `touching_energy` is sharper and less certain: its account may also start in contact, where each pair is taken to
-// store at most half of its storing_stiffness() times the square of its depth. `environment_energy` is the rise of
+// `touching_energy` is sharper: its account may also start in contact, at any instant, where each pair stores what its
+// potential says (contact.h; pairs that share one store a little less together). `environment_energy` is the rise of
 // E + S, the virtual side alone (the passivity observer of Hannaford & Ryu 2002, with the storage that is known). It
 // may be above zero: a sampled spring gives K (T/2 + t_d) v^2, and it is for the device's damping to take that.
 //
@@ -75,10 +75,6 @@ struct StabilityOutcome {
   double depth_cells = 0;         // the same in cells of the field that was entered
   std::uint64_t touching = 0;     // cycles with contact
 };
-
-// What a contact at depth d stores is at most half of this times d^2, N/m: all points of the shell as deep as the
-// deepest.
-double storing_stiffness(const NestedContact& engine);
 
 // The deepest contact of a step, in cells of the field that is entered.
 double deepest_in_cells(const WorldModel& model, const StepScratch& scratch);

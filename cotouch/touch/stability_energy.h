@@ -32,22 +32,17 @@ class Rise {
 
 class EnergyAccount {
  public:
-  // After every cycle: the device's sums; what is known to be stored, in the coupling and in bodies that move (J); and
-  // the most that the contacts which the cycle reported can store, 0 if nothing touched, infinite if that is not known.
-  // Those are the contacts of the poses after the cycle before, so only now is it known what could have been stored
-  // there.
+  // After every cycle: the device's sums; what is stored in the coupling and in bodies that move; and the most that
+  // contacts can store, 0 if nothing touches, infinite if that is not known. Joules.
   void add(const DeviceEnergy& device, double stored, double contacts_at_most) {
-    touching_.may_start_at(last_whole_ + contacts_at_most);
-    if (contacts_at_most == 0) {
-      whole_.may_start_at(last_whole_);
-      if (environment_.may_start_at(last_environment_)) absorbed_before_ = last_absorbed_;
-    }
-    last_environment_ = device.from_environment + stored;
-    last_whole_ = last_environment_ - device.dissipated;
-    last_absorbed_ = device.dissipated;
-    whole_.add(last_whole_);
-    touching_.add(last_whole_);
-    if (environment_.add(last_environment_)) absorbed_ = device.dissipated - absorbed_before_;
+    const double environment = device.from_environment + stored, whole = environment - device.dissipated;
+    whole_.add(whole);
+    touching_.add(whole);
+    if (environment_.add(environment)) absorbed_ = device.dissipated - absorbed_before_;
+    touching_.may_start_at(whole + contacts_at_most);
+    if (contacts_at_most > 0) return;
+    whole_.may_start_at(whole);
+    if (environment_.may_start_at(environment)) absorbed_before_ = device.dissipated;
   }
 
   // Joules; StabilityOutcome says what they mean.
@@ -59,7 +54,6 @@ class EnergyAccount {
 
  private:
   Rise whole_, touching_, environment_;
-  double last_whole_ = 0, last_environment_ = 0, last_absorbed_ = 0;
   double absorbed_before_ = 0, absorbed_ = 0;  // by the device until environment_ started, and since
 };
 

@@ -32,7 +32,7 @@ class MadeUp {
       const double a = std::max(0.0, depth_), b = std::max(0.0, next);
       device_.from_environment += 0.5 * stiffness * (a * a - b * b);  // pressed in, it takes
       device_.dissipated += loss / k_steps;
-      account_.add(device_, 0, a > 0 ? 0.5 * known_ * a * a : 0);  // of the pose before, as a loop reports it
+      account_.add(device_, 0, b > 0 ? 0.5 * known_ * b * b : 0);
       depth_ = next;
     }
   }
