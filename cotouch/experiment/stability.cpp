@@ -230,13 +230,11 @@ void add_scenes(ExperimentReport& report, std::span<const Climb> climbs, std::sp
     report.add(name + "/pressed-depth-cells", pressed[i].cells,
                fmt::format("cells, {:.2g} mm at {:.2g} N", pressed[i].deepest * 1e3, pressed[i].force));
     if (worst.touching == 0) report.notes.push_back("No hand ever touched anything in " + name + ".");
-    std::string why;
+    if (scenes[i].theory_holds) continue;
+    std::string calm = "calm";
     for (const Climb& climb : here)
-      if (!climb.standard.stable) why = why_unstable(climb.standard);
-    if (!scenes[i].theory_holds)
-      report.notes.push_back(name + (worst.stable ? ": calm" : ": not calm (" + why + ")") +
-                             " at the default coupling. Other bodies move, or the one in the hand has mass: the theory "
-                             "says nothing about that, so no stiffer coupling was tried.");
+      if (!climb.standard.stable) calm = "not calm, a hand " + why_unstable(climb.standard);
+    report.notes.push_back(name + ": " + calm + " at the default coupling. No stiffer one was tried.");
   }
   report.notes.push_back(
       "Pressed: a hand that does not give way is led along the same path and pushes 20 mm farther at its keys, until "
@@ -255,17 +253,18 @@ void add_energies(ExperimentReport& report, std::span<const Climb> climbs) {
   report.notes.push_back(
       "Energy created: the most that device, coupling and contact together ever gave the hand or kept in motion and "
       "coupling beyond what the hand put in since the object last touched nothing; at the default coupling, the worst "
-      "of "
-      "all scenes and hands. Below energy-rounding it is the encoder's rounding (half a step on every axis in the "
+      "of all scenes and hands. Below energy-rounding it is the encoder's rounding (half a step on every axis in the "
       "coupling). It is certain but not sharp: what is dissipated while contact lasts may hide up to energy-unseen.");
   report.notes.push_back(
-      "Energy created touching: the same with accounts that start within contact too, where each contact is taken to "
-      "store no more than a spring of its full stiffness at its depth. Bodies with mass store their motion and "
-      "height.");
+      "Energy created touching: the same with accounts that start within contact too, where each contact stores what "
+      "its potential says. Bodies with mass store their motion and height.");
+  report.notes.push_back(
+      "Where several bodies move or the one in the hand has mass (stack, docking, assembly, billiard), the theory says "
+      "nothing: only the default coupling was tried there. Scenes without a hand of their own got one that pushes the "
+      "first free body into the next.");
   report.notes.push_back(
       "Environment energy: what came out of coupling and contact alone (a sampled spring gives K (T/2 + delay) v^2), "
-      "and "
-      "beside it what the device's damping and friction took in the same interval. Passive is the sum.");
+      "and beside it what the device's damping and friction took in the same interval. Passive is the sum.");
 }
 
 void add_definitions(ExperimentReport& report, bool quick) {
@@ -283,8 +282,8 @@ void add_definitions(ExperimentReport& report, bool quick) {
   report.notes.push_back(fmt::format(
       "Stable: at the end of every rest the handle moves slower than {} mm/s and not ever faster; on the way it shakes "
       "(above 10 Hz) at most twice as much, plus those {} mm/s, as on a device with as much more damping as sampling "
-      "and "
-      "delay take away, which the theory calls passive; and no energy is created. The sweep ends at {} of the limit.",
+      "and delay take away, which the theory calls passive; and no energy is created. The sweep ends at {} of the "
+      "limit.",
       standard.calm_speed * 1e3, standard.calm_speed * 1e3, shares(quick).back()));
   if (quick)
     report.notes.push_back(
