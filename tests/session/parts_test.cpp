@@ -88,6 +88,9 @@ TEST(HandDevice, NeverJumpsAndStandsStillWithoutInput) {
 }
 
 TEST(RunningWorlds, ACycleNeitherAllocatesNorLocks) {
+#ifndef COTOUCH_RT_GUARD
+  GTEST_SKIP() << "a sanitizer brings its own allocator";
+#endif
   HandDevices devices;
   RunningWorld world(three_balls(), {}, devices);
   const std::uint64_t before = RealtimeSection::breaches();
@@ -152,14 +155,20 @@ TEST(RunningWorlds, ReplayBitForBitWithMorePairsThanARecordingHasLevels) {
   world.loop().run_cycles(1);
   Recording recording = begin_recording(world.model(), world.loop().mark(), limit_settings(feel), world.loop().hands(),
                                         format_recorded_scene({"tower", feel}));
-  for (std::uint32_t i = 0; i < 40; ++i) {
-    devices[0].move({{0.01 * std::sin(0.3 * i), 0, 0.042}, {}}, 0, i);
-    world.loop().run_cycles(10);
+  const std::uint32_t finest = fine->shell.levels() - 1;
+  std::uint32_t coarse = 0;  // cycles
+  for (std::uint32_t i = 0; i < 400; ++i) {
+    if (i % 10 == 0) devices[0].move({{0.01 * std::sin(0.03 * i), 0, 0.042}, {}}, 0, i);
+    world.loop().run_cycles(1);
     collect_samples(world.loop(), recording, world.loop().mark().mark.cycle);
+    // The last body touches the one before it: the last pair, for which the recording has no room.
+    const ContactStats& last = world.contacts().back();
+    if (last.in_contact > 0 && last.level < finest) ++coarse;
   }
-  std::uint32_t deepest = 0;
-  for (const TouchSample& sample : recording.samples) deepest = std::max(deepest, sample.in_contact);
-  ASSERT_GT(deepest, 10U);
+  std::uint32_t most = 0;
+  for (const TouchSample& sample : recording.samples) most = std::max(most, sample.in_contact);
+  ASSERT_GT(most, 10U);
+  ASSERT_GT(coarse, 20U);  // the budget did decide
   Replay replay(recording, recorded_model(recording, scene));
   while (replay.next()) {
   }
