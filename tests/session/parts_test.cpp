@@ -128,6 +128,30 @@ TEST(RunningWorlds, GoOnWhereTheyAreWhenSomethingChanges) {
   EXPECT_LT(world.loop().world_frame().world.bodies()[1].pose.position.z, before.position.z - 0.01);
 }
 
+// Without a clock, so that no busy machine can excuse a force that fades.
+TEST(RunningWorlds, KeepAPressedBodyPressedWhenSomethingChanges) {
+  HandDevices devices;
+  RunningWorld world(two_balls(), {}, devices);
+  devices[0].hold(2, {});
+  world.loop().run_cycles(10);
+  devices[0].move({{0, 0, 0.035}, {}}, 0, 1);
+  world.loop().run_cycles(1000);
+  const double before = world.loop().frame().sample.hands[0].felt.force.z;
+  EXPECT_GT(before, 1);
+  FeelSettings feel;
+  for (int i = 0; i < 5; ++i) {
+    feel.contact_stiffness *= 1.01;
+    world.change(two_balls(), feel);
+    world.loop().change({nullptr, limit_settings(feel)});  // as a recording begins
+    world.loop().run_cycles(1);
+    EXPECT_EQ(world.loop().mark().mark.limiters[0].ramp, 1);
+    EXPECT_EQ(world.loop().frame().sample.hands[0].motors, Motors::on);
+    EXPECT_NEAR(world.loop().frame().sample.hands[0].felt.force.z, before, 0.02 * before);
+    EXPECT_EQ(world.loop().world_frame().world.hands()[0].body, 1);
+    world.collect(nullptr);
+  }
+}
+
 // More pairs than a recording has room for levels: a level that followed from the work done would be lost, and with it
 // the replay.
 TEST(RunningWorlds, ReplayBitForBitWithMorePairsThanARecordingHasLevels) {
