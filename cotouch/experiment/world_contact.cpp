@@ -94,7 +94,6 @@ void measure_thin(const ExperimentOptions& options, ExperimentReport& report) {
       trial.budget = WorkBudget::of(4000);
       trial.device.substeps = 10;
       const NestedContact& engine = trial.model->engine(trial.model->pairs().front());
-      trial.contact_stiffness = storing_stiffness(engine);
       if (i % 2 == 0) trial.arm.damping = trial.arm.angular_damping = 0;
       outcomes[i] = try_stability(trial);
       cells[i] = static_cast<double>(engine.field().spacing());

@@ -142,10 +142,6 @@ Mat3 PressedShell::stiffness(const Pose& pose, double step) {
   return (slope + slope.transposed()) * 0.5;
 }
 
-double storing_stiffness(const NestedContact& engine) {
-  return engine.settings().stiffness * std::sqrt(std::sqrt(static_cast<double>(engine.shell().point_count())));
-}
-
 void report_thin(std::span<const StabilityOutcome> outcomes, std::span<const double> cells, ExperimentReport& report) {
   double depth = 0, energy = 0, certain = 0;
   std::size_t unstable = 0;

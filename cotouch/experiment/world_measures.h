@@ -60,10 +60,6 @@ class PressedShell {
   PairContact contact_;
 };
 
-// What a contact at depth d stores is at most half of this times d^2, N/m: all points of the shell as deep as the
-// deepest.
-double storing_stiffness(const NestedContact& engine);
-
 // The worst of several trials; `cells` are the sizes of the fields' cells, one a trial, metres.
 void report_thin(std::span<const StabilityOutcome> outcomes, std::span<const double> cells, ExperimentReport& report);
 

@@ -78,7 +78,89 @@ Itinerary with_rests(const StabilityTrial& trial) {
   return plan;
 }
 
-HandleMotion run(const StabilityTrial& trial, const Itinerary& plan, StabilityOutcome& outcome) {
+// What the contacts store as the bodies are now, at the levels that were rendered last.
+class ContactStore {
+ public:
+  explicit ContactStore(const WorldModel& model) : model_(model) { scratch_.reserve(model.largest_shell()); }
+
+  // Joules. `stepped` knows which pairs may touch.
+  double energy(const WorldState& state, const StepScratch& stepped) {
+    double sum = 0;
+    for (std::size_t i = 0; i < model_.pairs().size(); ++i) {
+      const ContactStats& seen = stepped.contact(i).stats;
+      if (seen.visited + seen.skipped == 0) continue;
+      const PairModel& pair = model_.pairs()[i];
+      const NestedContact& engine = model_.engine(pair);
+      engine.evaluate(placed(state, pair.shell_body, pair.shell_piece),
+                      placed(state, pair.field_body, pair.field_piece), Detail::at(seen.level), scratch_, nullptr,
+                      contact_);
+      sum += 0.5 * engine.settings().stiffness * std::sqrt(std::sqrt(contact_.sums.depth8));
+    }
+    return sum;
+  }
+
+ private:
+  BodyState placed(const WorldState& state, std::uint32_t body, std::uint32_t piece) const {
+    const BodyRecord& record = state.bodies()[body];
+    return {record.pose * model_.bodies()[body].pieces[piece].place, record.clearance};
+  }
+
+  const WorldModel& model_;
+  ContactScratch scratch_;
+  PairContact contact_;
+};
+
+// What is seen of a trial beside the handle's motion.
+class Watch {
+ public:
+  Watch(const StabilityTrial& trial, std::uint32_t body, const WorldState& start)
+      : model_(*trial.model), body_(body), contacts_(model_), at_start_(with_mass(start)) {}
+
+  // After every cycle.
+  void add(const SimulatedDevice& device, const TouchFrame& frame, const TouchWorld& world) {
+    const WorldState& state = world.state();
+    const Pose grip = state.bodies()[body_].pose * state.hands()[0].grip;
+    const double stored =
+        coupling_energy(model_.settings().coupling, device.pose(), grip) + with_mass(state) - at_start_;
+    account_.add(device.energy(), stored, contacts_.energy(state, world.scratch()));
+    outcome_.largest_force = std::max(outcome_.largest_force, norm(frame.sample.hands[0].felt.force));
+    outcome_.deepest = std::max(outcome_.deepest, static_cast<double>(frame.contact.deepest));
+    outcome_.depth_cells = std::max(outcome_.depth_cells, deepest_in_cells(model_, world.scratch()));
+    if (frame.contact.in_contact > 0) ++outcome_.touching;
+  }
+
+  StabilityOutcome outcome() const {
+    StabilityOutcome outcome = outcome_;
+    outcome.energy_created = account_.created();
+    outcome.energy_unseen = account_.unseen();
+    outcome.touching_energy = account_.touching();
+    outcome.environment_energy = account_.environment();
+    outcome.device_absorbed = account_.absorbed();
+    return outcome;
+  }
+
+ private:
+  // Joules, motion and height of the bodies that have mass in this trial: the one in the hand unless it is held
+  // without.
+  double with_mass(const WorldState& state) {
+    state_ = state;
+    if (model_.bodies()[body_].holding == Holding::quasi_static)
+      state_.bodies()[body_].motion = static_cast<double>(Motion::fixed);
+    const WorldEnergy sum = energy(model_, state_);
+    return sum.kinetic + sum.potential;
+  }
+
+  const WorldModel& model_;
+  std::uint32_t body_;
+  WorldState state_;
+  ContactStore contacts_;
+  double at_start_;
+  EnergyAccount account_;
+  StabilityOutcome outcome_;
+};
+
+// `outcome` may be null: only the motion is wanted.
+HandleMotion run(const StabilityTrial& trial, const Itinerary& plan, StabilityOutcome* outcome) {
   const auto body = trial.model->index_of(trial.body);
   if (!body) throw Error("The hand has nothing to hold: there is no such body.");
   SimulatedDevice device(trial.device, trial.arm, HandPath(plan.keys, trial.speed), trial.body);
@@ -89,22 +171,12 @@ HandleMotion run(const StabilityTrial& trial, const Itinerary& plan, StabilityOu
   TouchLoop loop({&device}, world, settings);
 
   HandleMotion motion(trial.device.period);
-  EnergyAccount account(trial.contact_stiffness);
-  const CouplingSettings& coupling = trial.model->settings().coupling;
+  Watch watch(trial, *body, world.state());
   while (loop.run_cycles(1) == 1) {
-    const TouchFrame& frame = loop.frame();
     motion.add(device.velocity());
-    const Pose grip = world.state().bodies()[*body].pose * world.state().hands()[0].grip;
-    account.add(device.energy(), coupling_energy(coupling, device.pose(), grip), frame.contact);
-    outcome.largest_force = std::max(outcome.largest_force, norm(frame.sample.hands[0].felt.force));
-    outcome.deepest = std::max(outcome.deepest, static_cast<double>(frame.contact.deepest));
-    if (frame.contact.in_contact > 0) ++outcome.touching;
+    if (outcome != nullptr) watch.add(device, loop.frame(), world);
   }
-  outcome.energy_created = account.created();
-  outcome.energy_unseen = account.unseen();
-  outcome.touching_energy = account.touching();
-  outcome.environment_energy = account.environment();
-  outcome.device_absorbed = account.absorbed();
+  if (outcome != nullptr) *outcome = watch.outcome();
   return motion;
 }
 
@@ -116,8 +188,7 @@ HandleMotion run_calm_twin(StabilityTrial trial, const Itinerary& plan, double s
   const double late = trial.device.period / 2 + trial.device.delay;
   trial.device.damping += settings.coupling.linear_stiffness * late;
   trial.device.angular_damping += settings.coupling.angular_stiffness * late;
-  StabilityOutcome ignored;
-  return run(trial, plan, ignored);
+  return run(trial, plan, nullptr);
 }
 
 // Half an encoder step on every axis, in the coupling.
@@ -160,10 +231,18 @@ Shaking worst_shaking(const HandleMotion& motion, const HandleMotion& twin, cons
 
 }  // namespace
 
+double deepest_in_cells(const WorldModel& model, const StepScratch& scratch) {
+  double deepest = 0;
+  for (std::size_t i = 0; i < model.pairs().size(); ++i)
+    deepest = std::max(deepest, static_cast<double>(scratch.contact(i).stats.deepest) /
+                                    static_cast<double>(model.engine(model.pairs()[i]).field().spacing()));
+  return deepest;
+}
+
 StabilityOutcome try_stability(const StabilityTrial& trial) {
   const Itinerary plan = with_rests(trial);
   StabilityOutcome outcome;
-  const HandleMotion motion = run(trial, plan, outcome);
+  const HandleMotion motion = run(trial, plan, &outcome);
   outcome.rounding_energy = rounding_energy(trial) + k_sum_rounding;
   judge_rests(motion, plan, trial, outcome);
   bool sliding_calm = false;

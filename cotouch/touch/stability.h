@@ -20,19 +20,20 @@
 // that explains the whole trial is enough.
 //
 // Energy. With H the work the hand did on the handle, D what the device's damping and friction took, E the work of the
-// commanded wrench on the handle and S >= 0 what coupling and contact store, a passive coupling and contact never let
-// E + S rise, and a passive whole never lets E + S - D = S + kinetic energy - H rise. Of S the coupling's part is
-// known at all times, the contact's part only where nothing touches: there it is zero. `energy_created` is the largest
-// rise of E + S - D from an instant without contact to any later one, with S counted without the contact's part: what
-// was certainly created, at least. Every instant without contact starts the account anew, so that what was dissipated
-// before pays for nothing; what is dissipated while contact lasts may hide as much, and `energy_unseen` is its largest
-// amount. The body follows the rounded position of the hand, which leaves up to `rounding_energy` in the coupling
-// (half an encoder step on every axis) that no motion put there; less than that is not counted against a trial.
+// commanded wrench on the handle and S what coupling, contact and bodies with mass store (their motion and height), a
+// passive world never lets E + S rise, and a passive whole never lets E + S - D = S + the handle's kinetic energy - H
+// rise. Of S the part of the contacts is known only where nothing touches: there it is zero, and never below.
+// `energy_created` is the largest rise of E + S - D from an instant without contact to any later one, with S counted
+// without the contact's part: what was certainly created, at least. Every instant without contact starts the account
+// anew, so that what was dissipated before pays for nothing; what is dissipated while contact lasts may hide as much,
+// and `energy_unseen` is its largest amount. The body follows the rounded position of the hand, which leaves up to
+// `rounding_energy` in the coupling (half an encoder step on every axis) that no motion put there; less than that is
+// not counted against a trial.
 //
-// `touching_energy` is sharper and less certain: its account may also start in contact, where the contact is taken to
-// store at most half of `contact_stiffness` times the square of the depth. `environment_energy` is the rise of E + S,
-// the virtual side alone (the passivity observer of Hannaford & Ryu 2002, with the storage that is known). It may be
-// above zero: a sampled spring gives K (T/2 + t_d) v^2, and it is for the device's damping to take that.
+// `touching_energy` is sharper: its account may also start in contact, at any instant, where each pair stores what its
+// potential says (contact.h; pairs that share one store a little less together). `environment_energy` is the rise of
+// E + S, the virtual side alone (the passivity observer of Hannaford & Ryu 2002, with the storage that is known). It
+// may be above zero: a sampled spring gives K (T/2 + t_d) v^2, and it is for the device's damping to take that.
 //
 // A rotation counts with a lever of 3 cm, a fist's radius.
 #pragma once
@@ -53,9 +54,8 @@ struct StabilityTrial {
   DeviceDynamics device;
   ArmImpedance arm;
   LimitSettings limits;
-  double contact_stiffness = 0;  // N/m, the most the contact as a whole can have; 0: unknown, as if it were infinite
-  int rest_pauses = 8;           // of 0.2 s each at every key: what a snap set in motion must have time to die out
-  double calm_speed = 2e-3;      // metres per second
+  int rest_pauses = 8;       // of 0.2 s each at every key: what a snap set in motion must have time to die out
+  double calm_speed = 2e-3;  // metres per second
 };
 
 struct StabilityOutcome {
@@ -71,9 +71,13 @@ struct StabilityOutcome {
   double environment_energy = 0;  // J, by coupling and contact alone
   double device_absorbed = 0;     // J, by the device's damping and friction over the interval of environment_energy
   double largest_force = 0;       // N, written to the device
-  double deepest = 0;             // m
+  double deepest = 0;             // m, of all bodies
+  double depth_cells = 0;         // the same in cells of the field that was entered
   std::uint64_t touching = 0;     // cycles with contact
 };
+
+// The deepest contact of a step, in cells of the field that is entered.
+double deepest_in_cells(const WorldModel& model, const StepScratch& scratch);
 
 // Deterministic. Throws Error on impossible settings.
 StabilityOutcome try_stability(const StabilityTrial& trial);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cotouch/touch/simulated_device.h>
-#include <cotouch/world/step.h>
 
 #include <algorithm>
 
@@ -33,27 +32,17 @@ class Rise {
 
 class EnergyAccount {
  public:
-  // N/m, the most the contact as a whole can have; 0: unknown.
-  explicit EnergyAccount(double contact_stiffness) : contact_stiffness_(contact_stiffness) {}
-
-  // After every cycle: the device's sums, what the coupling stores (J), and the contact that the cycle reported. That
-  // is the contact of the body's pose after the cycle before, so only now is it known what it could have stored
-  // there.
-  void add(const DeviceEnergy& device, double coupling, const ContactStats& contact) {
-    if (contact.in_contact == 0) {
-      whole_.may_start_at(last_whole_);
-      touching_.may_start_at(last_whole_);
-      if (environment_.may_start_at(last_environment_)) absorbed_before_ = last_absorbed_;
-    } else if (contact_stiffness_ > 0) {
-      const auto depth = static_cast<double>(contact.deepest);
-      touching_.may_start_at(last_whole_ + 0.5 * contact_stiffness_ * depth * depth);
-    }
-    last_environment_ = device.from_environment + coupling;
-    last_whole_ = last_environment_ - device.dissipated;
-    last_absorbed_ = device.dissipated;
-    whole_.add(last_whole_);
-    touching_.add(last_whole_);
-    if (environment_.add(last_environment_)) absorbed_ = device.dissipated - absorbed_before_;
+  // After every cycle: the device's sums; what is stored in the coupling and in bodies that move; and the most that
+  // contacts can store, 0 if nothing touches, infinite if that is not known. Joules.
+  void add(const DeviceEnergy& device, double stored, double contacts_at_most) {
+    const double environment = device.from_environment + stored, whole = environment - device.dissipated;
+    whole_.add(whole);
+    touching_.add(whole);
+    if (environment_.add(environment)) absorbed_ = device.dissipated - absorbed_before_;
+    touching_.may_start_at(whole + contacts_at_most);
+    if (contacts_at_most > 0) return;
+    whole_.may_start_at(whole);
+    if (environment_.may_start_at(environment)) absorbed_before_ = device.dissipated;
   }
 
   // Joules; StabilityOutcome says what they mean.
@@ -64,9 +53,7 @@ class EnergyAccount {
   double absorbed() const { return absorbed_; }  // by the device over the interval of environment()
 
  private:
-  double contact_stiffness_;
   Rise whole_, touching_, environment_;
-  double last_whole_ = 0, last_environment_ = 0, last_absorbed_ = 0;
   double absorbed_before_ = 0, absorbed_ = 0;  // by the device until environment_ started, and since
 };
 

@@ -27,7 +27,9 @@ HandPath::HandPath(std::vector<Pose> keys, double mean_speed, double mean_turn) 
   for (std::size_t i = 1; i < keys_.size(); ++i) {
     const double moving = std::max(norm(keys_[i].position - keys_[i - 1].position) / mean_speed,
                                    turn(keys_[i - 1], keys_[i]) / mean_turn);
-    end += moving > 0 ? moving : k_pause_seconds;
+    // Asked of the keys themselves: a rotation and its inverse leave a turn of some 1e-17.
+    const bool repeated = keys_[i] == keys_[i - 1] || !(moving > 0);
+    end += repeated ? k_pause_seconds : moving;
     ends_.push_back(end);
   }
 }

@@ -325,10 +325,14 @@ TEST_F(PageHostTest, NeitherASliderNorTheRecordButtonMakesThePressedPartLetGo) {
   page.send(k_grasp);
   page.read_text("hand");
   std::uint32_t sequence = 0;
+  bool was_held = false, let_go = false;
   const auto force = [](const std::string& frame) { return hand_of(frame).force.z; };
   const auto press_until = [&](const std::function<bool(const std::string&)>& reached) {
     page.read_state([&](const std::string& frame) {
       page.send_binary(hand_input(++sequence, 1, {0.002, 0, 0.03}));
+      const bool held = hand_of(frame).body == 2 && (body_of(frame).flags & wire::k_body_flag_held) != 0;
+      let_go = let_go || (was_held && !held);
+      was_held = was_held || held;
       return reached(frame);
     });
   };
@@ -367,6 +371,8 @@ TEST_F(PageHostTest, NeitherASliderNorTheRecordButtonMakesThePressedPartLetGo) {
   }
   EXPECT_EQ(recording.limiters[0].ramp, 1);
   EXPECT_GT(norm(recording.limiters[0].last.force), 0.5);
+  EXPECT_TRUE(was_held);
+  EXPECT_FALSE(let_go);
 
   // The page's replay and the table have the cycle times and the visited nodes.
   const std::string frames = ask(port(), http::verb::get, api("recording/" + id + ".frames")).body;

@@ -1,7 +1,9 @@
 // The server as strangers meet it, over real loopback sockets.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "serve/serve_fixture.h"
 #include "support/temporary_folder.h"
@@ -369,10 +371,12 @@ TEST_F(Server, LeavesFramesOutForASlowReaderAndForNobodyElse) {
   slow.read_text("hello");
   slow.send({{"type", "view"}, {"near", true}, {"traversed", true}});
   // The slow one reads nothing until its buffers are full, while the quick one goes on.
-  for (int i = 0; i < 120; ++i) quick.read_state();
-  std::uint32_t slow_left_out = 0;
-  for (int i = 0; i < 120 && slow_left_out == 0; ++i) slow_left_out = clock_of(slow.read_state()).left_out;
-  EXPECT_GT(slow_left_out, 0U);
+  std::uint32_t quick_left_out = 0, slow_left_out = 0;
+  for (int i = 0; i < 120; ++i) quick_left_out = clock_of(quick.read_state()).left_out;
+  // A busy machine may come late for the quick one now and then, but not as often.
+  for (int i = 0; i < 120 && slow_left_out <= 2 * quick_left_out; ++i)
+    slow_left_out = clock_of(slow.read_state()).left_out;
+  EXPECT_GT(slow_left_out, 2 * quick_left_out);
 }
 
 TEST_F(Server, TwoPagesHoldTheSameBody) {
@@ -437,20 +441,28 @@ TEST_F(Server, ACommandThatMakesNoSenseIsAnswered) {
 }
 
 TEST_F(Server, AHandThatIsSilentForLongerThanThePatienceMayBeTakenAway) {
-  hand_patience_ = 0.2;
+  hand_patience_ = 1.5;
   start();
+  const auto begin = std::chrono::steady_clock::now();
   std::vector<std::unique_ptr<Page>> pages;
   for (std::size_t i = 0; i < k_session_hands; ++i) {
     pages.push_back(std::make_unique<Page>(port()));
     pages.back()->send(k_grasp);
     ASSERT_EQ(pages.back()->read_text("hand")["state"], "granted");
   }
+  // The first goes on talking, all others are silent.
   Page late(port());
+  std::uint32_t sequence = 0;
   EXPECT_TRUE(eventually([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // who asks too often is shown the door
+    pages[0]->send_binary(hand_input(++sequence, 1, {0, 0, 0.05}));
     late.send(k_grasp);
     return late.read_text("hand")["state"] == "granted";
   }));
-  EXPECT_EQ(pages[0]->read_text("hand")["state"], "lost");
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1500));
+  EXPECT_EQ(pages[1]->read_text("hand")["state"], "lost");
+  pages[0]->send(k_release);
+  EXPECT_EQ(pages[0]->read_text("hand")["state"], "released");  // not lost
 }
 
 TEST_F(Server, PushingABodyIntoAnotherIsFelt) {

@@ -1,4 +1,5 @@
 // A session without a server: programs and pages take part through commands alone.
+#include <cotouch/base/trig.h>
 #include <cotouch/session/session.h>
 
 #include <gtest/gtest.h>
@@ -303,15 +304,36 @@ TEST_F(SessionTest, TwoPeopleHoldDifferentBodiesAndTheSameOne) {
   EXPECT_TRUE(eventually([&] { return std::abs(body(0).x - 0.002) < 2e-4; }));
 }
 
-TEST_F(SessionTest, GravityAndMassActOnWhatIsLetGo) {
+TEST_F(SessionTest, GravityActsOnWhatIsLetGo) {
   ASSERT_TRUE(asks(ann_, ShowScene{three_balls()}));
   EXPECT_FALSE(asks(ann_, SetGravity{50}));
-  EXPECT_FALSE(asks(ann_, SetBody{.body = 9, .density = 100}));
-  EXPECT_TRUE(asks(ann_, SetBody{.body = 3, .mass = 0.5}));
+  EXPECT_EQ(witness_.view().bodies.at(1).pose.position.z, 0.05);  // nothing falls yet
   EXPECT_TRUE(asks(ann_, SetGravity{9.81}));
   EXPECT_TRUE(eventually([&] { return witness_.view().bodies.at(1).pose.position.z < -0.5; }));
   const SessionView view = witness_.view();
   EXPECT_GT(view.bodies.at(0).pose.position.z, view.bodies.at(1).pose.position.z);  // the other was held up
+}
+
+// In a hand that holds bodies with their mass, a body weighs its mass times gravity.
+TEST_F(SessionTest, ABodyWeighsWhatItsMassAndGravitySay) {
+  Scene scene = three_balls();
+  for (SceneBody& body : scene.bodies) body.holding = Holding::dynamic;
+  ASSERT_TRUE(asks(ann_, ShowScene{scene}));
+  ASSERT_TRUE(asks(ann_, GraspBody{.body = 3}));
+  const auto weighs = [&](double newtons) {
+    return eventually([&] { return std::fabs(force() + newtons) < 0.01 * newtons; });
+  };
+  EXPECT_FALSE(asks(ann_, SetBody{.body = 9, .density = 100}));
+  EXPECT_TRUE(asks(ann_, SetBody{.body = 3, .mass = 0.5}));
+  EXPECT_TRUE(asks(ann_, SetGravity{9.81}));
+  EXPECT_TRUE(weighs(0.5 * 9.81)) << force();
+  EXPECT_TRUE(asks(ann_, SetGravity{4})) << force();
+  EXPECT_TRUE(weighs(0.5 * 4)) << force();
+  EXPECT_TRUE(asks(ann_, SetBody{.body = 2, .mass = 0.1}));  // another one's mass is its own
+  EXPECT_TRUE(asks(ann_, SetBody{.body = 3, .density = 10'000}));
+  // A ball of 2 cm of such stuff; its field is a little off a ball's.
+  EXPECT_TRUE(eventually([&] { return std::fabs(force() / (-10'000 * 4.0 / 3 * k_pi * 8e-6 * 4) - 1) < 0.03; }))
+      << force();
 }
 
 TEST_F(SessionTest, ATaskWhoseBodyIsFixedIsGone) {

@@ -118,6 +118,7 @@ TEST(Stability, TheDefaultsAreCalmOnAStiffWallAndCreateNoEnergy) {
   EXPECT_GT(outcome.touching, 1000U);
   EXPECT_GT(outcome.largest_force, 1);
   EXPECT_GT(outcome.deepest, 1e-5);
+  EXPECT_NEAR(outcome.depth_cells, outcome.deepest / testing::k_cell, 1e-6);
   EXPECT_LE(outcome.energy_created, outcome.rounding_energy);
 }
 

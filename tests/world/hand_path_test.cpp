@@ -1,6 +1,7 @@
 #include <cotouch/world/hand_path.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/base/random.h>
 
 #include <gtest/gtest.h>
 
@@ -18,6 +19,14 @@ TEST(HandPath, StartsRestsAndEndsInItsKeys) {
   EXPECT_LT(norm(path.at(2.0).position - k_far.position), 1e-12);
   EXPECT_EQ(path.at(2.1).position, k_far.position);
   EXPECT_LT(norm(path.at(1.0).position - Vec3d{0.05, 0, 0}), 1e-12);
+}
+
+TEST(HandPath, RestsWhereAKeyIsRepeatedHoweverItIsTurned) {
+  Random random(17);
+  for (int i = 0; i < 100; ++i) {
+    const Pose key{random.direction(), quat_from_rotation_vector(random.direction() * random.uniform(0, 3))};
+    EXPECT_NEAR(HandPath({key, key, key}).duration(), 0.4, 1e-12);
+  }
 }
 
 TEST(HandPath, TurnsAtAConstantShareOfItsWay) {
