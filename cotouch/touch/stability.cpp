@@ -88,7 +88,7 @@ class ContactStore {
     double sum = 0;
     for (std::size_t i = 0; i < model_.pairs().size(); ++i) {
       const ContactStats& seen = stepped.contact(i).stats;
-      if (seen.visited + seen.skipped == 0) continue;
+      if (seen.visited == 0) continue;
       const PairModel& pair = model_.pairs()[i];
       const NestedContact& engine = model_.engine(pair);
       engine.evaluate(placed(state, pair.shell_body, pair.shell_piece),
