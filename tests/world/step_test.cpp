@@ -243,10 +243,11 @@ TEST(WorldStep, WhatIsFarAwayChangesNothing) {
 // A chain of collisions within one tick: the last ball is hit by one that was at rest and far from it when the tick
 // began, as seen from where it was going.
 TEST(WorldStep, ABodyHitWithinATickHitsTheNext) {
-  // A heavy one at 4 m/s, 40 mm a tick; 28 mm between the others are more than their fields reach.
-  World world({free_ball(1, {-0.041, 0, 0}, {4, 0, 0}, 0.34), free_ball(2, {0, 0, 0}), free_ball(3, {0.068, 0, 0}),
-               free_ball(4, {0.136, 0, 0})},
-              plain(1e-2));
+  // A heavy one at 3.5 m/s, 35 mm a tick; 15 mm between the others are more than their fields reach.
+  std::vector<BodyModel> balls{free_ball(1, {-0.0415, 0, 0}, {3.5, 0, 0}, 0.34), free_ball(2, {0, 0, 0}),
+                               free_ball(3, {0.055, 0, 0}), free_ball(4, {0.11, 0, 0})};
+  for (BodyModel& ball : balls) ball.pieces = {{fine_ball_part(), {}}};
+  World world(balls, plain(1e-2));
   for (int i = 0; i < 10; ++i) {
     world.step();
     for (const std::uint32_t id : {1U, 2U, 3U})
