@@ -351,5 +351,29 @@ TEST(ContactForce, BeginsAtTheClearanceOfBothBodiesTogether) {
   EXPECT_EQ(engine.at(BodyState{{{0, 0, k_half + 0.0001}, {}}, -1.0}, {}).stats.in_contact, 0U);
 }
 
+// The moment sum of r F' about another point, `offset` from which lies the first, and as the other body has it.
+TEST(ContactForce, MomentsMoveWithThePointTheyAreAbout) {
+  Random random(57);
+  const auto vector = [&] { return random.direction() * random.uniform(0.1, 1); };
+  const Vec3d offset = vector();
+  ContactSums sums;
+  ContactForce force;
+  Mat3 moved;
+  for (int i = 0; i < 5; ++i) {
+    const Vec3d r = vector(), f = vector();
+    sums.push.force += f;
+    sums.moment = sums.moment + Mat3::outer(r, f);
+    moved = moved + Mat3::outer(r + offset, f);
+  }
+  force.wrench.force = sums.push.force;
+  force.moment = sums.moment;
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j) {
+      EXPECT_NEAR(shifted(sums, offset).moment(i, j), moved(i, j), 1e-12);
+      EXPECT_NEAR(seen_from_field(force, offset).moment(i, j), -moved(i, j), 1e-12);
+      EXPECT_EQ(negated(sums).moment(i, j), -sums.moment(i, j));
+    }
+}
+
 }  // namespace
 }  // namespace cotouch

@@ -152,6 +152,22 @@ TEST(RunningWorlds, KeepAPressedBodyPressedWhenSomethingChanges) {
   }
 }
 
+TEST(RunningWorlds, ASecondHandTakesABodyWhereItIsAfterAChange) {
+  HandDevices devices;
+  RunningWorld world(two_balls(), {}, devices);
+  devices[0].hold(2, {});
+  world.loop().run_cycles(10);
+  world.change(two_balls(), {.contact_stiffness = 2000});
+  world.loop().run_cycles(10);
+  devices[0].move({{0.03, 0, 0.05}, {}}, 0, 1);
+  world.loop().run_cycles(1500);
+  devices[1].hold(2, {});
+  world.loop().run_cycles(2);
+  const WorldState& state = world.loop().world_frame().world;
+  EXPECT_NEAR(state.bodies()[1].pose.position.x, 0.03, 1e-4);
+  EXPECT_LT(norm(state.hands()[1].pose.position - state.bodies()[1].pose.position), 1e-4);
+}
+
 // More pairs than a recording has room for levels: a level that followed from the work done would be lost, and with it
 // the replay.
 TEST(RunningWorlds, ReplayBitForBitWithMorePairsThanARecordingHasLevels) {

@@ -260,9 +260,11 @@ TEST(WorldStep, WhatIsFarAwayChangesNothing) {
 // A chain of collisions within one tick: the last ball is hit by one that was at rest and far from it when the tick
 // began, as seen from where it was going.
 TEST(WorldStep, ABodyHitWithinATickHitsTheNext) {
-  World world({free_ball(1, {-0.044, 0, 0}, {2, 0, 0}), free_ball(2, {0, 0, 0}), free_ball(3, {0.043, 0, 0}),
-               free_ball(4, {0.086, 0, 0})},
-              plain(1e-2));
+  // A heavy one at 3.5 m/s, 35 mm a tick; 15 mm between the others are more than their fields reach.
+  std::vector<BodyModel> balls{free_ball(1, {-0.0415, 0, 0}, {3.5, 0, 0}, 0.34), free_ball(2, {0, 0, 0}),
+                               free_ball(3, {0.055, 0, 0}), free_ball(4, {0.11, 0, 0})};
+  for (BodyModel& ball : balls) ball.pieces = {{fine_ball_part(), {}}};
+  World world(balls, plain(1e-2));
   for (int i = 0; i < 10; ++i) {
     world.step();
     for (const std::uint32_t id : {1U, 2U, 3U})
@@ -318,6 +320,76 @@ TEST(WorldStep, ABodyOnAPathGoesItOverAndOverAndPushesWhatItMeets) {
   EXPECT_GT(world.body(2).velocity.x, 0.05);
 }
 
+// A path that does not end where it began: the body jumps back and throws nothing.
+TEST(WorldStep, ABodyThatJumpsBackToItsPathsBeginningHasNoSpeed) {
+  BodyModel pusher = fixed_body(1, block_part());
+  pusher.motion = Motion::path;
+  pusher.path = HandPath({{{0, 0, 0}, {}}, {{0.05, 0, 0}, quat_from_rotation_vector({0, 0, 0.5})}}, 0.1);
+  World world({pusher}, plain());
+  int jumps = 0;
+  for (int i = 0; i < 1100; ++i) {
+    const Vec3d before = world.body(1).pose.position;
+    world.step();
+    if (norm(world.body(1).pose.position - before) > 0.04) ++jumps;
+    // A path's fastest is 15/8 of its mean.
+    ASSERT_LE(norm(world.body(1).velocity), 0.1 * 1.9) << i;
+    ASSERT_LE(norm(world.body(1).spin), 1.9) << i;
+  }
+  EXPECT_EQ(jumps, 2);
+}
+
+TEST(WorldStep, NothingIsFasterThanAHundredMetresASecond) {
+  BodyModel block = free_block(1, {});
+  block.start_velocity = {3000, 4000, 0};
+  block.start_spin = {0, 0, 1e5};
+  World world({block}, plain());
+  world.step();
+  const double reach = world.model->reach(0);
+  EXPECT_NEAR(norm(world.body(1).velocity) + norm(world.body(1).spin) * reach, 100, 1e-6);
+  EXPECT_NEAR(world.body(1).velocity.y / world.body(1).velocity.x, 4.0 / 3, 1e-9);
+  EXPECT_NEAR(norm(world.body(1).spin) / norm(world.body(1).velocity), 1e5 / 5000, 1e-6);
+}
+
+// As the header of the step says: nothing gets deeper than 0.2 mm into what it meets before that is seen, whether it
+// falls or is thrown, onto a surface or onto the room that a body keeps around itself.
+TEST(WorldStep, NothingGetsDeepBeforeItIsSeen) {
+  for (const double clearance : {0.0, 0.002})
+    for (const bool plate_keeps_it : {true, false})
+      for (int i = 0; i < 20; ++i) {
+        // From rest a little above: in a tick of 10 ms it falls a millimetre. Thrown: up to 2 m/s.
+        const double gap = i < 10 ? 1e-4 * (i + 1) : 0.005, speed = i < 10 ? 0 : 0.2 * (i - 9);
+        const double stands_out = 0.5 * static_cast<double>(block_part()->field.spacing());
+        BodyModel plate = floor_body(), block = free_block(2, {{0, 0, k_block / 2 + stands_out + clearance + gap}, {}});
+        (plate_keeps_it ? plate : block).clearance = clearance;
+        block.start_velocity = {0, 0, -speed};
+        World world({plate, block}, earthly(1e-2));
+        bool touched = false;
+        for (int k = 0; k < 10 && !touched; ++k) {
+          world.step();
+          touched = world.scratch.stats().in_contact > 0 || world.body(2).velocity.z > 0;  // or has bounced off
+          SCOPED_TRACE(testing::Message() << gap << " m, " << speed << " m/s, " << clearance << " " << plate_keeps_it);
+          ASSERT_GT(world.body(2).pose.position.z, k_block / 2 + stands_out + clearance - 2.5e-4);
+          // Deep inside it would be thrown out faster than it came.
+          ASSERT_LT(world.body(2).velocity.z, std::sqrt(speed * speed + 2 * 9.81 * gap));
+        }
+        EXPECT_TRUE(touched);
+      }
+}
+
+// A contact that the solve would let pull is left out: what lies and is thrown up flies off with all of its speed.
+TEST(WorldStep, AContactNeverPulls) {
+  for (const double tick : {1e-2, 1e-3}) {
+    WorldSettings settings = earthly(tick);
+    settings.linear_drag = settings.angular_drag = 0;
+    World world({floor_body(), free_block(2, {{0, 0, k_block / 2 + 0.001}, {}})}, settings);
+    world.run(1);
+    ASSERT_GT(world.scratch.stats().in_contact, 0U);
+    world.state.bodies()[1].velocity = {0, 0, 1};
+    world.step();
+    EXPECT_NEAR(world.body(2).velocity.z, 1 - 9.81 * tick, 1e-3) << tick;
+  }
+}
+
 TEST(WorldStep, ExcludedBodiesPassThroughEachOther) {
   for (const bool excluded : {false, true}) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
@@ -348,14 +420,16 @@ TEST(WorldStep, SeveralPartsAreOneRigidBody) {
 }
 
 TEST(WorldStep, ABodyKeepsItsClearance) {
-  BodyModel block = free_block(2, {{0, 0, k_block / 2 + 0.006}, {}});
-  block.clearance = 0.002;
-  World world({floor_body(), block}, earthly());
-  world.run(1);
-  const double with = world.body(2).pose.position.z;
-  world.state.bodies()[1].clearance = 0;  // changed while running
-  world.run(1);
-  EXPECT_NEAR(with - world.body(2).pose.position.z, 0.002, 2e-4);
+  for (const std::size_t who : {0U, 1U}) {  // the plate or the block on it
+    std::vector<BodyModel> bodies{floor_body(), free_block(2, {{0, 0, k_block / 2 + 0.006}, {}})};
+    bodies[who].clearance = 0.002;
+    World world(bodies, earthly());
+    world.run(1);
+    const double with = world.body(2).pose.position.z;
+    world.state.bodies()[who].clearance = 0;  // changed while running
+    world.run(1);
+    EXPECT_NEAR(with - world.body(2).pose.position.z, 0.002, 2e-4) << who;
+  }
 }
 
 TEST(WorldStep, NeitherAllocatesNorLocks) {
