@@ -27,8 +27,9 @@ float wall_at(const Vec3f& point, const Vec3f& inward, const Field& field, float
 }  // namespace
 
 double thinnest_wall(const Shell& shell, const Field& field, double most) {
+  if (field.data().brick_index.empty()) return 0;
   std::uint32_t count = 0;  // whole levels: their points are spread evenly
-  for (std::uint32_t level = 0; level < shell.levels(); ++level)
+  for (std::uint32_t level = 0; shell.point_count() > 0 && level < shell.levels(); ++level)
     if (level == 0 || shell.points_to_level(level) <= k_points) count = shell.points_to_level(level);
   auto thinnest = static_cast<float>(most);
   for (std::uint32_t i = 0; i < count && thinnest > 0; ++i)

@@ -33,6 +33,12 @@ TEST(ThinnestWall, IsNoMoreThanIsAskedFor) {
   EXPECT_EQ(thinnest_wall(ball.shell, ball.field, 0.01), static_cast<double>(0.01F));
 }
 
+TEST(ThinnestWall, OfAPartWithoutFieldIsZeroAndWithoutPointsNoLimit) {
+  const Part ball = prepared(make_sphere(0.02, 3), 16, 200);
+  EXPECT_EQ(thinnest_wall(ball.shell, Field(), 0.01), 0);
+  EXPECT_EQ(thinnest_wall(Shell(), ball.field, 0.01), static_cast<double>(0.01F));
+}
+
 // A block and, on its side, a fin.
 TEST(ThinnestWall, IsThatOfTheThinnestPlace) {
   TriangleMesh mesh = make_block({0.04, 0.04, 0.04}, 0.003);
