@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 
 namespace cotouch {
@@ -17,13 +16,6 @@ float least_of_free(float least, std::span<const float> room) noexcept {
   auto bits = std::bit_cast<std::uint32_t>(least);
   for (const float r : room) bits = std::min(bits, std::bit_cast<std::uint32_t>(r));
   return std::bit_cast<float>(bits);
-}
-
-// Of four.
-bool any_negative(const float* numbers) noexcept {
-  std::uint64_t pairs[2];
-  std::memcpy(pairs, numbers, sizeof pairs);
-  return ((pairs[0] | pairs[1]) & 0x8000'0000'8000'0000) != 0;
 }
 
 }  // namespace
@@ -66,9 +58,6 @@ bool CoherenceCache::knows_near(std::uint32_t level) const noexcept {
 }
 
 void CoherenceCache::begin_near() noexcept {
-  const bool wasted = near_level_ != k_no_level && !near_used_;
-  if (wasted) pause_ = k_pause;
-  near_used_ = wasted;  // what is listed now is no use either, and is not blamed for it
   near_count_ = 0;
   near_level_ = k_no_level;
   least_room_ = std::numeric_limits<float>::max();
@@ -81,15 +70,10 @@ void CoherenceCache::add_points(std::span<const std::uint32_t> points, const flo
   }
   std::uint32_t* const near = near_.data();
   std::uint32_t count = near_count_;
-  const auto add = [&](std::size_t i) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
     near[count] = points[i];
-    count += room[i] >= 0 ? 0U : 1U;
-  };
-  std::size_t i = 0;
-  for (; i + 4 <= points.size(); i += 4)
-    if (any_negative(room + i))
-      for (std::size_t k = 0; k < 4; ++k) add(i + k);
-  for (; i < points.size(); ++i) add(i);
+    count += room[i] > 0 ? 0U : 1U;
+  }
   near_count_ = count;
   least_room_ = least_of_free(least_room_, {room, points.size()});
 }

@@ -44,15 +44,11 @@ class CoherenceCache {
 
   // The points of levels 0..level that may touch, in increasing order; none if it is not known which.
   bool knows_near(std::uint32_t level) const noexcept;
-  std::span<const std::uint32_t> near() noexcept {
-    near_used_ = true;
-    return {near_.data(), near_count_};
-  }
+  std::span<const std::uint32_t> near() const noexcept { return {near_.data(), near_count_}; }
 
   // To list them again, a walk shows all points that it looks up and all nodes that it judges, each with the room
-  // around it less the skin: free if that is not negative. If the points are too many, nothing is known. Then, and
-  // after a list that nobody could use because everything moves too fast, it is better to walk without a cache for some
-  // time.
+  // around it less the skin: free if that is positive. If the points are too many, nothing is known, and for some time
+  // it is better to walk without a cache.
   void begin_near() noexcept;
   void add_points(std::span<const std::uint32_t> points, const float* room) noexcept;
   void add_nodes(std::span<const float> room) noexcept;
@@ -81,7 +77,6 @@ class CoherenceCache {
   std::uint32_t refused_ = k_no_level, near_level_ = k_no_level;
   std::vector<std::uint32_t> near_;
   std::uint32_t near_count_ = 0, pause_ = 0;
-  bool near_used_ = false;
   float least_room_ = 0;  // of what was called free
 };
 

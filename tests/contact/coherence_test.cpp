@@ -138,26 +138,6 @@ TEST(CoherenceCache, PausesAfterMorePointsThanItHasRoomFor) {
   EXPECT_LT(pauses(99), 100);
 }
 
-TEST(CoherenceCache, PausesAfterAListThatNobodyUsed) {
-  CoherenceCache cache(8);
-  const auto pauses_after = [&](bool used) {
-    cache.clear();
-    list_near(cache, {}, 1e-4F);
-    if (used) cache.near();
-    list_near(cache, {{k_spacing, 0, 0}, {}}, 1e-4F);
-    int count = 0;
-    while (cache.pauses()) ++count;
-    return count;
-  };
-  EXPECT_EQ(pauses_after(true), 0);
-  EXPECT_GT(pauses_after(false), 5);
-  // During the pause the newest list could not be used; the one after it has its chance.
-  list_near(cache, {}, 1e-4F);
-  EXPECT_FALSE(cache.pauses());
-  list_near(cache, {{k_spacing, 0, 0}, {}}, 1e-4F);
-  EXPECT_TRUE(cache.pauses());
-}
-
 TEST(CoherenceCache, NeedsLessThanAMegabyte) {
   EXPECT_LT(CoherenceCache(1U << 30).memory_bytes(), 1'000'000U);
 }
