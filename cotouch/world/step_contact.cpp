@@ -215,7 +215,8 @@ void sum_contacts(const WorldModel& model, const Island& island, StepScratch::Wo
     const double width2 = width_squared(contact.sums, arm);
     link.damping = friction_damping(settings.friction, width2, arm, force.wrench,
                                     {va.linear - vb.linear, va.angular - vb.angular});
-    link.recovery = recovery_damping(force.stiffness, width2, arm);
+    // A body held without inertia goes its whole way in one substep, however short: its speed means nothing.
+    if (!is_held(a) && !is_held(b)) link.recovery = recovery_damping(force.stiffness, width2, arm);
   }
 }
 
