@@ -124,6 +124,10 @@ void WorldModel::find_boxes() {
       if (is_new) {
         Box3d box = piece.part->mesh.bounds();
         for (const Vec3f& point : piece.part->shell.data().positions) box.add(Vec3d(point));
+        if (piece.part->mesh.triangles.empty() && !piece.part->field.data().brick_index.empty()) {  // made by hand
+          box.add(Vec3d(piece.part->field.box().low));
+          box.add(Vec3d(piece.part->field.box().high));
+        }
         const double more = k_thickened * static_cast<double>(piece.part->field.spacing());
         at->second = {box.center(), box.size() * 0.5 + Vec3d{more, more, more}};
       }
