@@ -76,8 +76,8 @@ class SceneReader {
     if (*version == 1) return read_version_1(table);
     if (*version != 2)
       fail("it is of a version that this cotouch does not know; use a newer cotouch", ErrorCode::unsupported);
-    allow_only(table, {"cotouch", "name", "title", "summary", "gravity", "friction", "restitution", "drag", "contact_stiffness",
-                       "max_force", "exclude", "task", "body", "hand"});
+    allow_only(table, {"cotouch", "name", "title", "summary", "gravity", "friction", "restitution", "drag",
+                       "contact_stiffness", "max_force", "exclude", "task", "body", "hand"});
     read_names(table);
     Scene& scene = file_.scene;
     scene.gravity = gravity(table);

@@ -77,6 +77,13 @@ double distance_moved(const Pose& from, const Pose& to, double reach) {
   return norm(to.position - from.position) + norm(rotation_vector(to.rotation * from.rotation.conjugate())) * reach;
 }
 
+// The part of a body's velocity that the hand has, too. The hand does not feel the damper, so that may only brake: one
+// that drew the body after the hand would give it energy that nobody put in.
+Vec3d in_pace(const Vec3d& body, const Vec3d& hand) {
+  const double square = norm_squared(body);
+  return square > 0 ? body * std::clamp(dot(body, hand) / square, 0.0, 1.0) : Vec3d{};
+}
+
 }  // namespace
 
 bool is_held_by(const HandRecord& hand, std::uint32_t body) noexcept {
@@ -204,8 +211,10 @@ void add_grasps(const WorldModel& model, const WorldState& state, StepScratch::W
     const double c = 2 * coupling.damping * std::sqrt(linear * mass.mass);
     const double ca = 2 * coupling.damping * std::sqrt(angular * inertia);
     link.damping = {Mat3::identity() * c, {}, {}, Mat3::identity() * ca};
-    // The solve damps the motion against the world; the hand's own motion is taken out of it here.
-    link.wrench = {pull.wrench.force + hand.velocity.linear * c, pull.wrench.torque + hand.velocity.angular * ca};
+    // The solve damps the motion against the world; as much of it as keeps pace with the hand is taken out here.
+    const Vec6 grip_velocity = velocity_at(body.velocity, body.center, link.at);
+    link.wrench = {pull.wrench.force + in_pace(grip_velocity.linear, hand.velocity.linear) * c,
+                   pull.wrench.torque + in_pace(grip_velocity.angular, hand.velocity.angular) * ca};
   }
 }
 

@@ -185,8 +185,7 @@ TEST(ExperimentWorld, ReportsEveryNameAndKeepsItsPromises) {
   EXPECT_LE(value("flat/linear-error"), 0.02);
   EXPECT_NEAR(value("flat/stiffness-of-points"), 1, 0.05);
   // How long steps take is no matter of this test.
-  for (const char* name :
-       {"docking/steps-64-ms", "docking/steps-64-p99-ms", "blocks-20/step-ms", "blocks-20/worst-ms"})
+  for (const char* name : {"docking/steps-64-ms", "docking/steps-64-p99-ms", "blocks-20/step-ms", "blocks-20/worst-ms"})
     EXPECT_GT(value(name), 0) << name;
   for (const ExperimentResult& result : report.results) EXPECT_TRUE(std::isfinite(result.value)) << result.name;
 }

@@ -184,6 +184,25 @@ TEST(Hands, FeelNothingOfABodyThatKeepsTheirPace) {
   EXPECT_LT(norm(world.state.hands()[0].felt.torque), 1e-4);
 }
 
+// The grasp's damper is not felt, so whatever the body and the spring have got is what the hand put in.
+TEST(Hands, GiveABodyNoMoreThanTheyPutIn) {
+  BodyModel block = free_block(1, {});
+  block.holding = Holding::dynamic;
+  World world({block}, plain());
+  world.step({grasping(1, {})});
+  Pose hand;
+  double put_in = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const Vec3d was = hand.position, felt = world.state.hands()[0].felt.force;
+    hand.position.x = 0.02 * std::sin(i * 0.02) + 0.01 * std::sin(i * 0.033);
+    world.step({hand_at(hand)});
+    // The force at the middle of the way, as a spring has it.
+    put_in -= 0.5 * dot(felt + world.state.hands()[0].felt.force, hand.position - was);
+    const double stored = coupling_energy(world.model->settings().coupling, hand, world.body(1).pose);
+    ASSERT_LE(energy(*world.model, world.state).kinetic + stored, put_in + 1e-5) << i;
+  }
+}
+
 TEST(Hands, LetGoOfABodyThatThenFliesOn) {
   World world({dynamic_block(7, {})}, plain());
   world.step({grasping(7, {})});
