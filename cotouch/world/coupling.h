@@ -26,7 +26,7 @@ struct CouplingSettings {
   double angular_stiffness = 1;    // N m/rad
   double max_force = 8;            // N
   double max_torque = 0.3;         // N m
-  double damping = 0.7;            // of a body that is held with its mass, over the critical one; not felt
+  double damping = 1;              // of a body that is held with its mass, over the critical one; not felt, only brakes
 };
 
 struct CouplingResult {
