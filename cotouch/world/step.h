@@ -3,8 +3,8 @@
 //
 // Bodies that may meet within the tick form islands, and each island is stepped for itself, in substeps of h seconds.
 // Between two looks at a contact nothing moves by more than a tenth of the thinnest wall, and near hands and thin
-// things by half a cell or 0.4 mm; a lower bound of the gap between two bodies says how far they may go until they
-// touch. All of it follows from state and inputs alone. In each substep:
+// things by half a cell or 0.4 mm; nothing gets more than half as deep into what it meets before that is seen. All of
+// it follows from state and inputs alone. In each substep:
 //
 // 1. Contact of all pairs that may touch (contact.h). All contacts of a body in a hand share one potential, so that
 //    several neighbours together are no stiffer to the hand than the promise for one; so do those of a free body with
