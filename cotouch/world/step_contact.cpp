@@ -88,7 +88,7 @@ Detail first_detail(const WorldModel& model, const StepDetail& detail, std::uint
 }
 
 // For later ones: not deeper than the first, and as much coarser as it takes to keep the tick bounded by count. A body
-// that was thrown is far from everything at the first look, where any level is cheap.
+// that was thrown comes down on a corner, where the finest level is cheap, and may lie flat before the tick is over.
 Detail later_detail(const WorldModel& model, const StepScratch::Work& work, const PairWork& pair, std::uint32_t last) {
   const std::uint64_t warm = model.settings().budget.warm;
   const std::uint64_t left = k_later_looks * warm - std::min(k_later_looks * warm, pair.later_looks);

@@ -117,7 +117,7 @@ void run_worlds(int count, std::uint64_t seed) {
 }
 
 TEST(RandomWorlds, NeitherExplodeNorPassThroughEachOther) {
-  run_worlds(40, 81);
+  run_worlds(60, 81);
 }
 
 TEST(RandomWorldsSlow, AThousandNeitherExplodeNorPassThroughEachOther) {
@@ -134,15 +134,16 @@ TEST(RandomWorlds, BlocksThrownAtAThinWallStayOnTheirSide) {
                                      quat_from_rotation_vector(random.direction() * random.uniform(0, 3))});
     block.start_velocity = Vec3d{random.uniform(-0.5, 0.5), random.uniform(-0.5, 0.5), -1} * (k_fast / 1.23);
     block.start_spin = random.direction() * random.uniform(0, 30);
-    World world({floor_body(), block}, plain(tick));
+    WorldSettings settings = plain(tick);
+    settings.restitution = 0.6;  // so that every block comes back, though a corner that was hit turns it
+    World world({floor_body(), block}, settings);
     const double before = energy(*world.model, world.state).kinetic;
     for (double t = 0; t < 0.2; t += tick) {
       world.step();
       ASSERT_GT(lowest_point(world, 2), -k_plate / 3) << t;
       ASSERT_LE(energy(*world.model, world.state).kinetic, before * 1.01);
     }
-    // Stopped, if not thrown back: a corner that was hit turns the block, and the next one may still be on its way.
-    EXPECT_GT(world.body(2).velocity.z, -0.02 * k_fast);
+    EXPECT_GT(world.body(2).velocity.z, 0);
   }
 }
 
