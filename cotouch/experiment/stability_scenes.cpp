@@ -2,6 +2,7 @@
 
 #include <cotouch/contact/cache.h>
 #include <cotouch/shapes/shapes.h>
+#include <cotouch/world/pushing_hands.h>
 
 #include <algorithm>
 #include <array>
@@ -68,15 +69,8 @@ class FirmHand {
 }  // namespace
 
 HandScript script_of(const Scene& scene) {
-  if (!scene.scripts.empty()) return scene.scripts.front();
-  std::vector<const SceneBody*> free;
-  for (const SceneBody& body : scene.bodies)
-    if (body.motion == Motion::free) free.push_back(&body);
-  if (free.empty()) return {};
-  const Pose& start = free.front()->pose;
-  const Pose& there = free[std::min<std::size_t>(1, free.size() - 1)]->pose;
-  const Quat turned = quat_from_rotation_vector({0.1, 0.2, 0.3}) * start.rotation;
-  return {free.front()->id, {start, {there.position, turned}, start}};
+  const std::vector<HandScript> hands = pushing_hands(scene);
+  return hands.empty() ? HandScript{} : hands.front();
 }
 
 TouchedScene touched(Scene scene) {

@@ -20,8 +20,7 @@ struct TouchedScene {
   bool theory_holds = true;
 };
 
-// The scene's first hand; if it has none, one that takes the first free body, pushes it to where the next one is, and
-// takes it back.
+// The first of its pushing hands (world/pushing_hands.h).
 HandScript script_of(const Scene& scene);
 
 // A prepared scene without its task: a body that snaps into its place gains or loses energy as it must.

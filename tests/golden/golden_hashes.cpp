@@ -12,10 +12,9 @@
 #include <cotouch/base/trig.h>
 #include <cotouch/shapes/blocks.h>
 #include <cotouch/world/hand_path.h>
+#include <cotouch/world/pushing_hands.h>
 #include <cotouch/world/scene.h>
 #include <cotouch/world/step.h>
-
-#include "../support/pushing_hands.h"
 
 #include <algorithm>
 #include <array>
@@ -80,7 +79,7 @@ void add_part(Hasher& hash, const Part& part) {
 class SceneRun {
  public:
   SceneRun(const Scene& scene, int most_steps)
-      : scripts_(scripts_of(scene)),
+      : scripts_(pushing_hands(scene)),
         model_(make_model(scene, {.tick = k_tick, .hands = 4, .budget = WorkBudget::of(800)})) {
     double longest = 1;
     for (const HandScript& script : scripts_) {

@@ -1,9 +1,9 @@
 // A step that can be taken back: snapshots, hashes, and every scene stepped twice.
-#include "support/pushing_hands.h"
 #include "world/support.h"
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/random.h>
+#include <cotouch/world/pushing_hands.h>
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ TEST(WorldSyncSlow, EveryStepOfEverySceneTakenBackAndTakenAgainIsTheSame) {
   for (const std::string& name : builtin_scene_names()) {
     SCOPED_TRACE(name);
     Scene scene = small_scene(name);
-    scene.scripts = scripts_of(scene);
+    scene.scripts = pushing_hands(scene);
     const auto model = make_model(scene, {.tick = 1e-2, .hands = 4, .budget = WorkBudget::of(400)});
     const std::vector<HandPath> paths = script_paths(scene);
     double longest = 1;

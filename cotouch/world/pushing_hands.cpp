@@ -1,14 +1,8 @@
-// Hands for scenes that have none of their own.
-#pragma once
-
-#include <cotouch/world/scene.h>
-
-#include <vector>
+#include <cotouch/world/pushing_hands.h>
 
 namespace cotouch {
 
-// The scene's own hands; if it has none, two that take a free body each and push it to where the next one is.
-inline std::vector<HandScript> scripts_of(const Scene& scene) {
+std::vector<HandScript> pushing_hands(const Scene& scene) {
   if (!scene.scripts.empty()) return scene.scripts;
   std::vector<const SceneBody*> free;
   for (const SceneBody& body : scene.bodies)
