@@ -17,8 +17,7 @@ namespace websocket = boost::beast::websocket;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t k_max_texts = 64;
-// Longer messages are refused by the WebSocket layer itself (1009); between this and the protocol's own limit a page
-// is told which rule it broke.
+// Of longer messages no more is kept; between this and the protocol's own limit a page is told which rule it broke.
 constexpr std::size_t k_max_message = 64U << 10;
 constexpr auto k_close_patience = std::chrono::seconds(2);
 constexpr auto k_hello_patience = std::chrono::seconds(5);
@@ -43,7 +42,7 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
     patience.keep_alive_pings = false;
     socket_.set_option(patience);
     socket_.auto_fragment(false);
-    socket_.read_message_max(k_max_message);
+    socket_.read_message_max(0);  // read() keeps the limit: Beast's own may hang up before the page has heard why
     socket_.control_callback([this](websocket::frame_type, beast::string_view) {
       // Closing must wait until the read in which this is called has ended.
       if (!count_message()) net::post(server_.io, [self = shared_from_this()] { self->close_for_flood(); });
@@ -127,22 +126,19 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
   }
 
   void read() {
-    socket_.async_read(buffer_, [self = shared_from_this()](boost::system::error_code error, std::size_t) {
+    const std::size_t room = k_max_message + 1 - buffer_.size();
+    socket_.async_read_some(buffer_, room, [self = shared_from_this()](boost::system::error_code error, std::size_t) {
       if (self->closing_) return;
       if (error) {
         self->closing_ = true;
         self->leave();
-        // Beast has answered a message that was too big with 1009; give that time to arrive.
-        if (error == websocket::error::message_too_big) return self->linger();
         return self->hang_up();
       }
+      if (self->buffer_.size() > k_max_message)
+        return self->close(FeedClose::too_long, "A message was longer than 64 KiB.");
+      if (!self->socket_.is_message_done()) return self->read();
       self->on_message();
     });
-  }
-
-  void linger() {
-    timer_.expires_after(k_close_patience);
-    timer_.async_wait([self = shared_from_this()](boost::system::error_code) { self->hang_up(); });
   }
 
   // False where there were too many within a second.

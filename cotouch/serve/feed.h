@@ -62,6 +62,7 @@ class FeedListener {
 // Why the server closes a feed (docs/viewer-protocol.md).
 enum class FeedClose : std::uint16_t {
   going_away = 1001,
+  too_long = 1009,
   garbage = 4000,
   flood = 4001,
   too_many = 4002,
