@@ -110,7 +110,8 @@ WorldModel::WorldModel(std::vector<BodyModel> bodies, const WorldSettings& setti
     reach_.push_back(reach);
   }
   find_boxes();
-  finest_cell_.assign(bodies_.size(), std::numeric_limits<double>::infinity());
+  for (std::vector<double>* least : {&finest_cell_, &thinnest_wall_})
+    least->assign(bodies_.size(), std::numeric_limits<double>::infinity());
   find_pairs(excluded);
   hash_ = compute_hash();
 }
@@ -141,7 +142,7 @@ void WorldModel::find_pairs(std::span<const std::pair<std::uint32_t, std::uint32
   std::map<const Part*, double> walls;
   const auto wall_of = [&](const Part* part) {
     const auto [at, is_new] = walls.try_emplace(part, 0);
-    if (is_new) at->second = thinnest_wall(part->shell, part->field, k_thick);
+    if (is_new) at->second = cotouch::thinnest_wall(part->shell, part->field, k_thick);
     return at->second;
   };
   const auto is_excluded = [&](std::uint32_t a, std::uint32_t b) {
@@ -169,7 +170,10 @@ void WorldModel::find_pairs(std::span<const std::pair<std::uint32_t, std::uint32
                                           : PairModel{b, j, a, i, at->second, wall});
           largest_shell_ = std::max(largest_shell_, shell->shell.point_count());
           const auto cell = static_cast<double>(field->field.spacing());
-          for (const std::uint32_t body : {a, b}) finest_cell_[body] = std::min(finest_cell_[body], cell);
+          for (const std::uint32_t body : {a, b}) {
+            finest_cell_[body] = std::min(finest_cell_[body], cell);
+            thinnest_wall_[body] = std::min(thinnest_wall_[body], wall);
+          }
         }
     }
 }

@@ -100,8 +100,9 @@ class WorldModel {
   const PartBox& box(std::uint32_t body, std::uint32_t piece) const noexcept {
     return boxes_[first_box_[body] + piece];
   }
-  // The finest cell of any field that a body meets, metres; infinite if it meets none.
+  // The finest cell and the thinnest wall of anything that a body meets, metres; infinite if it meets nothing.
   double finest_cell(std::uint32_t body) const noexcept { return finest_cell_[body]; }
+  double thinnest_wall(std::uint32_t body) const noexcept { return thinnest_wall_[body]; }
   std::uint32_t largest_shell() const noexcept { return largest_shell_; }  // points
 
   // Tells two worlds apart whose steps may differ.
@@ -118,7 +119,7 @@ class WorldModel {
   std::vector<PairModel> pairs_;
   std::vector<std::shared_ptr<const NestedContact>>
       engines_;  // one for each pair of parts, however many bodies have them
-  std::vector<double> reach_, finest_cell_;
+  std::vector<double> reach_, finest_cell_, thinnest_wall_;
   std::vector<PartBox> boxes_;            // of all pieces, body by body
   std::vector<std::uint32_t> first_box_;  // of each body
   std::uint32_t largest_shell_ = 0;

@@ -9,8 +9,8 @@
 // 1. Contact of all pairs that may touch (contact.h). All contacts of a body in a hand share one potential, so that
 //    several neighbours together are no stiffer to the hand than the promise for one; so do those of a free body with
 //    everything that is not free.
-// 2. Bodies held quasi-statically go half of the way to the pose where contacts and grasps balance (paper 001, V), at
-//    most a third of a cell.
+// 2. Bodies held quasi-statically go half of the way to the pose where contacts and grasps balance (paper 001, V), near
+//    something at most a third of a cell or 0.2 mm: once in a millisecond, oftener while looks are cheap.
 // 3. Free bodies, linearly implicit: with velocities v, masses M, wrenches f, stiffness C and damping D of contacts,
 //    grasps and friction,
 //      (M + h D + h^2 C) dv = h f - (h D + h^2 C) v,

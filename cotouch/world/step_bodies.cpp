@@ -12,9 +12,10 @@ using Role = BodyWork::Role;
 
 // Of bodies held quasi-statically.
 constexpr double k_balance_period = 1e-3;  // seconds between two moves towards balance, at most
-constexpr double k_most_balances = 8;      // moves in that time, at most
+constexpr double k_most_balances = 8;      // moves in that time, at most,
+constexpr double k_later_points = 1024;    // and points that those after the first may look up,
+constexpr double k_free_points = 8192;     // or as many if nothing touches: then nothing shall be felt
 constexpr double k_balance_share = 0.5;    // of the way (the paper's quasi-static damping)
-constexpr double k_held_step = 1.0 / 3;    // cells, the largest move near something
 
 constexpr double k_fastest = 100;  // m/s: nothing is faster, whatever pushed it
 
@@ -72,6 +73,12 @@ double way_to_hands(const WorldModel& model, const WorldState& state, std::uint3
   return way;
 }
 
+// Metres that a body held quasi-statically moves at most between two looks at what is near.
+double held_step(const WorldModel& model, std::uint32_t i) {
+  const double cell = model.finest_cell(i);
+  return std::max(cell / 3, std::min({cell, 0.1 * model.thinnest_wall(i), k_closest_entry}));
+}
+
 // Metres that no point of the body moves more than between two poses.
 double distance_moved(const Pose& from, const Pose& to, double reach) {
   return norm(to.position - from.position) + norm(rotation_vector(to.rotation * from.rotation.conjugate())) * reach;
@@ -96,6 +103,11 @@ void place_body(const WorldModel& model, const WorldState& state, std::uint32_t 
   body.pose = record.pose;
   body.center = transform(record.pose, model.bodies()[i].mass.center);
   if (body.role == Role::free) body.inertia = rotated(model.bodies()[i].mass.inertia, record.pose.rotation);
+  if (body.role == Role::held) {
+    const double speed = norm(record.velocity) + norm(record.spin) * model.reach(i);
+    body.hurries = speed * k_balance_period > 0.5 * held_step(model, i);
+    body.points = 0;
+  }
 }
 
 void begin_body(const WorldModel& model, WorldState& state, std::uint32_t i, StepScratch::Work& w) noexcept {
@@ -129,11 +141,13 @@ void begin_body(const WorldModel& model, WorldState& state, std::uint32_t i, Ste
   if (body.role == Role::held) body.travel = way_to_hands(model, state, i);
   body.push = body.travel;
   if (body.role == Role::held)  // near something it goes in small moves, and few of them
-    body.push = std::min(body.travel, k_most_balances * tick / k_balance_period * k_held_step * model.finest_cell(i));
+    body.push = std::min(body.travel, k_most_balances * tick / k_balance_period * held_step(model, i));
 }
 
 double balance_period(const BodyWork& body) noexcept {
-  return k_balance_period / std::clamp(body.moves_wanted, 1.0, k_most_balances);
+  const double look = std::max(body.points, 1U);
+  const double affordable = body.hurries ? 1 + std::floor((body.supported ? k_later_points : k_free_points) / look) : 2;
+  return k_balance_period / std::clamp(std::ceil(body.moves_wanted), 1.0, std::min(affordable, k_most_balances));
 }
 
 void follow_path(const WorldModel& model, WorldState& state, std::uint32_t i, double from, double to,
@@ -170,7 +184,8 @@ void balance(const WorldModel& model, const WorldState& state, std::uint32_t i, 
   Vec6 motion;
   if (!solve(matrix, {net.force, net.torque}, motion)) motion = {};
   const double length = (norm(motion.linear) + norm(motion.angular) * model.reach(i)) * k_balance_share;
-  const double most = body.near ? k_held_step * model.finest_cell(i) : k_fastest * k_balance_period;
+  const double far = k_fastest * k_balance_period;
+  const double most = body.near ? std::clamp(body.room, held_step(model, i), far) : far;
   body.moves_wanted = length / most;
   const double taken = k_balance_share / std::max(1.0, body.moves_wanted);
   body.next = moved(body.pose, {motion.linear * taken, motion.angular * taken});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace cotouch {
 namespace {
@@ -16,6 +17,10 @@ constexpr std::uint64_t k_later_looks = 16;  // whole budgets that all looks of 
 
 bool is_held(const BodyWork& body) {
   return body.role == BodyWork::Role::held;
+}
+
+bool is_still(const BodyWork& body) {
+  return body.role == BodyWork::Role::still;
 }
 
 bool is_dynamic(const BodyWork& body) {
@@ -102,17 +107,22 @@ void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail&
   PairWork& w = work.pairs[i];
   PairContact& contact = work.contacts[i];
   PairRecord& record = state.pairs()[i];
-  const BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
+  BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
   const bool first = !w.level_chosen;
   const auto last = static_cast<std::uint32_t>(record.level);
-  Detail wanted = Detail::at(last);  // of held bodies, which take few and short moves: coherence makes them cheap
+  Detail wanted = Detail::at(last);  // of held bodies, which take few and short moves
   if (first)
     wanted = first_detail(model, detail, i, last);
   else if (is_dynamic(a) || is_dynamic(b))
     wanted = later_detail(model, work, w, last);
+  // What hurries uses a cache up faster than that pays, and how many points it looks up must not depend on one: the
+  // number of its moves does.
+  const bool hurries = a.hurries || b.hurries;
   model.engine(pair).evaluate({piece_pose(model, work, pair.shell_body, pair.shell_piece), a.clearance},
                               {piece_pose(model, work, pair.field_body, pair.field_piece), b.clearance}, wanted,
-                              work.contact, work.caches.empty() ? nullptr : &work.caches[i], contact);
+                              work.contact, work.caches.empty() || hurries ? nullptr : &work.caches[i], contact);
+  if (hurries)
+    for (BodyWork* body : {&a, &b}) body->points += work.contact.point_count;
   if (first) record.level = static_cast<double>(contact.stats.level);
   (first ? w.first_look : w.later_looks) += contact.stats.visited;
   w.level_chosen = true;
@@ -139,21 +149,28 @@ void find_gap(const WorldModel& model, std::uint32_t i, double wanted, std::uint
 
 void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDetail& detail, const Island& island,
                        bool first, StepScratch::Work& work) noexcept {
+  for (std::uint32_t k = island.bodies_begin; k < island.bodies_end; ++k)
+    work.bodies[work.order[k]].room = std::numeric_limits<double>::infinity();
   for (std::uint32_t k = island.pairs_begin; k < island.pairs_end; ++k) {
     const std::uint32_t i = work.candidates[k];
     const PairModel& pair = model.pairs()[i];
     PairWork& w = work.pairs[i];
-    const BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
+    BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
     const double moved = a.moved + b.moved;
     if (moved < w.free_until) {
       if (w.touching) work.contacts[i] = {};
       w.touching = false;
     } else {
       evaluate_pair(model, state, detail, i, work);
-      // If a tick takes several substeps, one look at the gap spares many at the contact.
+      // If a tick takes several substeps, one look at the gap spares many at the contact; and whatever is held without
+      // inertia may go farther if it knows how far.
       const double way = a.travel + b.travel - moved;
-      if (!first && !w.touching && way > w.longest_move) find_gap(model, i, way, k_close_look, work);
+      const bool worth_it = !first || is_held(a) || is_held(b);
+      if (worth_it && !w.touching && way > w.longest_move) find_gap(model, i, way, k_close_look, work);
     }
+    // If both move, neither may use all the room between them.
+    const double room = w.touching || !(is_still(a) || is_still(b)) ? 0 : std::max(0.0, w.free_until - moved);
+    for (BodyWork* body : {&a, &b}) body->room = std::min(body->room, room);
   }
 }
 

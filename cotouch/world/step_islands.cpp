@@ -9,8 +9,6 @@ namespace {
 
 using Role = BodyWork::Role;
 
-constexpr double k_closest_entry = 2e-4;  // metres; less is not worth a substep
-
 double along(const Vec3d& axis, const PartBox& box, const Mat3& turn) {
   const Vec3d in_box = turn.transposed() * axis;
   return std::fabs(in_box.x) * box.half.x + std::fabs(in_box.y) * box.half.y + std::fabs(in_box.z) * box.half.z;

@@ -28,7 +28,12 @@ struct BodyWork {
   double speed = 0;          // m/s of the fastest of them in the next substep
   double pull = 0;           // m/s^2 by which gravity and hands may make a free body faster
   bool supported = false;    // something touches it
-  double moves_wanted = 0;   // of a held body: its way towards balance in the longest moves that it may take
+  // Of a held body:
+  double moves_wanted = 0;   // its way towards balance in the longest moves that it may take
+  double room = 0;           // metres that it may surely move before it touches anything
+  bool hurries = false;      // its last move was a long one: it may take several in a millisecond
+  std::uint32_t points = 0;  // if it hurries: those that the last look at its contacts looked up
+
   bool near = false;         // something may be within reach in this tick
   std::uint32_t island = 0;  // during the search for islands: the first body it is known to meet
   Pose next;                 // after this substep; not of free bodies
@@ -99,6 +104,7 @@ inline Vec6 wrench_about(const Vec6& w, const Vec3d& at, const Vec3d& center) {
 }
 
 constexpr std::uint32_t k_most_substeps = 128;
+constexpr double k_closest_entry = 2e-4;  // metres that one body may always get into another before that is seen
 // Metres between two looks at a contact that shall be seen cell by cell. Of a large body whose cells are coarse an end
 // may swing into something while the other touches, so there is a limit in metres as well.
 inline double shortest_move(double cell) {
@@ -131,9 +137,9 @@ void place_body(const WorldModel& model, const WorldState& state, std::uint32_t 
 void follow_path(const WorldModel& model, WorldState& state, std::uint32_t body, double from, double to,
                  StepScratch::Work& work) noexcept;
 // Towards the pose where the contacts, as they are linearised here, and the grasps balance: half of the way, and no
-// farther than a third of a cell near something. Sets `next` and `moves_wanted`.
+// farther than a third of a cell or 0.2 mm into what is near. Sets `next` and `moves_wanted`.
 void balance(const WorldModel& model, const WorldState& state, std::uint32_t body, StepScratch::Work& work) noexcept;
-// Seconds until its next such move: sooner if this one was cut short.
+// Seconds until its next such move: sooner if this one and the last were cut short and a look does not cost too much.
 double balance_period(const BodyWork& body) noexcept;
 // The velocity of a body that gets to its `next` in `h` seconds.
 void set_held_velocity(const WorldModel& model, WorldState& state, std::uint32_t body, double h,

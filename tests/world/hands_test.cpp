@@ -81,6 +81,62 @@ TEST(Hands, PressABodyOntoAnotherWithTheCouplingsForceUpToItsLargest) {
   }
 }
 
+// Its cells are 1.6 mm.
+BodyModel fine_plate() {
+  static const auto part = prepared(make_plate({{0.2, 0.2, k_plate}, 0.002}), 128, 400);
+  return fixed_body(1, part);
+}
+
+// A block of many points or few, pressed onto a plate and dragged to and fro: it may take several moves in a cycle, but
+// what those look up is bounded. With caches or without, the same moves are taken.
+TEST(Hands, DragABodyOverAnotherWithABoundedNumberOfPoints) {
+  std::uint32_t most_moves[2] = {};
+  for (const bool many : {false, true}) {
+    BodyModel block = free_block(7, {{0, 0, k_block / 2 + 0.001}, {}});
+    block.holding = Holding::quasi_static;
+    if (many) block.pieces = {{prepared(make_block({k_block, k_block, k_block}, 0.003), 64, 16000), {}}};
+    World world({fine_plate(), block}, plain());
+    WorldState again(*world.model);
+    StepScratch bare(*world.model);
+    const auto whole = StepDetail{Detail::Rule::by_work, WorkBudget::unlimited(), {}};
+    std::vector<std::uint8_t> levels(world.model->pairs().size());
+    for (int i = 0; i < 1000; ++i) {
+      // Up to 2.1 m/s; then slowly, with jumps: what a cache is good for, and what it is not.
+      const double x = i < 400 ? 0.03 * std::sin(i * 0.07) : (i % 19) * 3e-4 + (i / 19 % 2) * 8e-3;
+      const Vec3d at{x, 0, k_block / 2 - 0.004};
+      const HandInput input = i == 0 ? grasping(7, block.start) : hand_at({at, {}});
+      step(*world.model, world.state, {&input, 1}, world.scratch, whole);
+      for (std::size_t p = 0; p < levels.size(); ++p) levels[p] = static_cast<std::uint8_t>(world.state.pairs()[p].level);
+      step(*world.model, again, {&input, 1}, bare, {Detail::Rule::exactly, {}, levels});
+      ASSERT_TRUE(again == world.state) << i;
+      if (i < 50) continue;  // until it lies there
+      ASSERT_GT(bare.stats().in_contact, 0U) << i;
+      const std::uint32_t moves = bare.substeps();
+      most_moves[many] = std::max(most_moves[many], moves);
+      // All looks are about equal. A sixth of the nodes are copies, which are not looked up.
+      const double look = static_cast<double>(bare.nodes()) / moves;
+      EXPECT_LE(look * (std::max(moves, 2U) - 2), 1024 * 1.25) << i;
+    }
+  }
+  EXPECT_GE(most_moves[false], 4U);
+  EXPECT_LE(most_moves[true], 2U);
+}
+
+// However many points it has: what is near but does not touch is not felt.
+TEST(Hands, LeadABodyPastAnotherAsIfItWereNotThere) {
+  BodyModel block = free_block(7, {{-0.08, 0, k_block / 2 + 0.001}, {}});
+  block.holding = Holding::quasi_static;
+  block.pieces = {{prepared(make_block({k_block, k_block, k_block}, 0.003), 64, 16000), {}}};
+  World beside({fine_plate(), block}, plain()), alone({block}, plain());
+  for (int i = 0; i < 160; ++i) {
+    const Pose pose{block.start.position + Vec3d{i * 1e-3, 0, 0}, {}};  // 1 m/s
+    const HandInput input = i == 0 ? grasping(7, pose) : hand_at(pose);
+    for (World* world : {&beside, &alone}) world->step({input});
+    EXPECT_LE(-beside.state.hands()[0].felt.force.x, -alone.state.hands()[0].felt.force.x + 0.02) << i;
+  }
+  EXPECT_GT(-alone.state.hands()[0].felt.force.x, 0.5);
+}
+
 // A block pressed onto several others at once is no stiffer than the promise for one contact of so many points, whether
 // it is held with its mass or without. Each block below is fixed or free between others that are.
 TEST(Hands, FeelNoMoreThanThePromisedStiffnessHoweverManyBodiesTouch) {
