@@ -28,7 +28,7 @@ struct RigidSource {
   }
   void fetch(std::uint32_t point) const noexcept { __builtin_prefetch(&points->data().positions[point]); }
   float free(float distance) const noexcept { return free_radius(distance) - margin; }
-  float radius(const ShellNode& node) const noexcept { return node.radius; }
+  float radius(const ShellBranch& node) const noexcept { return node.radius; }
 };
 
 void require(bool holds, const char* sentence) {
@@ -214,7 +214,7 @@ double NestedContact::gap(const BodyState& shell, const BodyState& field, double
     float bound = least;
     for (std::uint32_t i = 0; i < queue.size; ++i) {
       const std::uint32_t node = queue.node[i];
-      const float slack = p.source.free(queue.distance[i]) - p.source.radius(nodes[node]);
+      const float slack = p.source.free(queue.distance[i]) - nodes[node].radius;
       if (!(slack < least)) continue;
       if (last)
         bound = std::min(bound, slack);

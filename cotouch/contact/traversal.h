@@ -10,7 +10,7 @@
 //   void look_up(const std::uint32_t* point, std::uint32_t count, float* distance) const   metres, less the clearance
 //   void fetch(std::uint32_t point) const           it will be looked up soon, and some that follow it
 //   float free(float distance) const                a ball around such a point in which nothing touches, less rounding
-//   float radius(const ShellNode&) const            of the ball that holds every point below the node
+//   float radius(const ShellBranch&) const          of the ball that holds every point below the node
 #pragma once
 
 #include <cotouch/contact/coherence.h>
@@ -31,7 +31,7 @@ class Traversal {
             CoherenceCache* cache) noexcept
       : source_(source),
         shell_(source.shell()),
-        nodes_(shell_.data().nodes.data()),
+        nodes_(shell_.branches()),
         detail_(detail),
         deepest_(detail.rule == Detail::Rule::exactly ? std::min(detail.level, deepest) : deepest),
         w_(scratch),
@@ -264,7 +264,7 @@ class Traversal {
     const std::uint32_t* const node = &w_.queue.node[begin];
     const float* const distance = &w_.queue.distance[begin];
     float* const slack = w_.free.data();
-    const ShellNode* const nodes = nodes_;
+    const ShellBranch* const nodes = nodes_;
     for (std::uint32_t i = 0; i < size; ++i) slack[i] = source_.free(distance[i]);
     std::uint32_t* const open = w_.open.data();
     std::uint32_t count = 0;
@@ -280,7 +280,7 @@ class Traversal {
 
   const Source& source_;
   const Shell& shell_;
-  const ShellNode* nodes_;
+  const ShellBranch* nodes_;
   Detail detail_;
   std::uint32_t deepest_;
   ContactScratch& w_;

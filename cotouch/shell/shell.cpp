@@ -97,6 +97,13 @@ void check_radii(const ShellData& data) {
   }
 }
 
+std::shared_ptr<const ShellBranch[]> branches_of(const ShellData& data) {
+  const std::uint32_t count = data.level_begin[data.level_begin.size() - 2];
+  auto branches = std::make_shared<ShellBranch[]>(count);
+  for (std::uint32_t i = 0; i < count; ++i) branches[i] = {data.nodes[i].radius, data.nodes[i].first_child};
+  return branches;
+}
+
 }  // namespace
 
 Shell::Shell(const ShellData& data, std::shared_ptr<const void> keep_alive)
@@ -105,6 +112,7 @@ Shell::Shell(const ShellData& data, std::shared_ptr<const void> keep_alive)
   check_points(data);
   check_order(data);
   check_radii(data);
+  branches_ = branches_of(data);
   double reach_squared = 0;
   for (const Vec3f& p : data.positions) reach_squared = std::max(reach_squared, norm_squared(Vec3d(p)));
   // Rounded up, so that it stays a bound.

@@ -106,7 +106,8 @@ TEST(Hands, DragABodyOverAnotherWithABoundedNumberOfPoints) {
       const Vec3d at{x, 0, k_block / 2 - 0.004};
       const HandInput input = i == 0 ? grasping(7, block.start) : hand_at({at, {}});
       step(*world.model, world.state, {&input, 1}, world.scratch, whole);
-      for (std::size_t p = 0; p < levels.size(); ++p) levels[p] = static_cast<std::uint8_t>(world.state.pairs()[p].level);
+      for (std::size_t p = 0; p < levels.size(); ++p)
+        levels[p] = static_cast<std::uint8_t>(world.state.pairs()[p].level);
       step(*world.model, again, {&input, 1}, bare, {Detail::Rule::exactly, {}, levels});
       ASSERT_TRUE(again == world.state) << i;
       if (i < 50) continue;  // until it lies there
