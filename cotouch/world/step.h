@@ -10,7 +10,8 @@
 //    several neighbours together are no stiffer to the hand than the promise for one; so do those of a free body with
 //    everything that is not free.
 // 2. Bodies held quasi-statically go half of the way to the pose where contacts and grasps balance (paper 001, V), near
-//    something at most a third of a cell or 0.2 mm: once in a millisecond, oftener while looks are cheap.
+//    something at most a third of a cell or 0.2 mm beyond what is surely free: twice in a millisecond if they are cut
+//    short, oftener while looks are cheap.
 // 3. Free bodies, linearly implicit: with velocities v, masses M, wrenches f, stiffness C and damping D of contacts,
 //    grasps and friction,
 //      (M + h D + h^2 C) dv = h f - (h D + h^2 C) v,

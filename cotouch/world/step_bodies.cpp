@@ -14,7 +14,7 @@ using Role = BodyWork::Role;
 constexpr double k_balance_period = 1e-3;  // seconds between two moves towards balance, at most
 constexpr double k_most_balances = 8;      // moves in that time, at most,
 constexpr double k_later_points = 1024;    // and points that those after the first may look up,
-constexpr double k_free_points = 8192;     // or as many if nothing touches: then nothing shall be felt
+constexpr double k_free_points = 8192;     // or as many if nothing touches, so that little is felt of it
 constexpr double k_balance_share = 0.5;    // of the way (the paper's quasi-static damping)
 
 constexpr double k_fastest = 100;  // m/s: nothing is faster, whatever pushed it
@@ -76,7 +76,7 @@ double way_to_hands(const WorldModel& model, const WorldState& state, std::uint3
 // Metres that a body held quasi-statically moves at most between two looks at what is near.
 double held_step(const WorldModel& model, std::uint32_t i) {
   const double cell = model.finest_cell(i);
-  return std::max(cell / 3, std::min({cell, 0.1 * model.thinnest_wall(i), k_closest_entry}));
+  return std::max(cell / 3, std::min({cell / 2, 0.1 * model.thinnest_wall(i), k_closest_entry}));
 }
 
 // Metres that no point of the body moves more than between two poses.
@@ -104,8 +104,7 @@ void place_body(const WorldModel& model, const WorldState& state, std::uint32_t 
   body.center = transform(record.pose, model.bodies()[i].mass.center);
   if (body.role == Role::free) body.inertia = rotated(model.bodies()[i].mass.inertia, record.pose.rotation);
   if (body.role == Role::held) {
-    const double speed = norm(record.velocity) + norm(record.spin) * model.reach(i);
-    body.hurries = speed * k_balance_period > 0.5 * held_step(model, i);
+    body.hurries = body.last_move > 0.5 * held_step(model, i);
     body.points = 0;
   }
 }
@@ -125,6 +124,7 @@ void begin_body(const WorldModel& model, WorldState& state, std::uint32_t i, Ste
     body.role = body.in_hand && b.holding == Holding::quasi_static ? Role::held : Role::free;
   }
   if (body.role == Role::free) limit_speed(model, state, i);
+  body.last_move = (norm(record.velocity) + norm(record.spin) * reach) * k_balance_period;
   place_body(model, state, i, w);
   body.velocity = {record.velocity, record.spin};
   if (body.role == Role::free) {
@@ -185,9 +185,9 @@ void balance(const WorldModel& model, const WorldState& state, std::uint32_t i, 
   if (!solve(matrix, {net.force, net.torque}, motion)) motion = {};
   const double length = (norm(motion.linear) + norm(motion.angular) * model.reach(i)) * k_balance_share;
   const double far = k_fastest * k_balance_period;
-  const double most = body.near ? std::clamp(body.room, held_step(model, i), far) : far;
-  body.moves_wanted = length / most;
-  const double taken = k_balance_share / std::max(1.0, body.moves_wanted);
+  const double most = body.near ? std::max(held_step(model, i), std::min(body.room, far)) : far;
+  body.moves_wanted = body.waits ? 0 : length / most;
+  const double taken = body.waits ? 0 : k_balance_share / std::max(1.0, body.moves_wanted);
   body.next = moved(body.pose, {motion.linear * taken, motion.angular * taken});
   if (!is_finite(body.next)) body.next = body.pose;
 }
@@ -237,7 +237,8 @@ void move_body(const WorldModel& model, WorldState& state, std::uint32_t i, doub
   BodyWork& body = w.bodies[i];
   BodyRecord& record = state.bodies()[i];
   if (body.role != Role::free) {
-    body.moved += distance_moved(record.pose, body.next, model.reach(i));
+    body.last_move = distance_moved(record.pose, body.next, model.reach(i));
+    body.moved += body.last_move;
     record.pose = body.next;
     return;
   }

@@ -14,6 +14,7 @@ constexpr double k_slow_roll = 0.005;   // rad/s below which that is viscous
 constexpr double k_recovery = 0.005;    // seconds in which what is in another gets out
 constexpr double k_rolls = 0.002;       // metres: what touches on less than this may roll
 constexpr std::uint64_t k_later_looks = 16;  // whole budgets that all looks of a tick after the first may cost
+constexpr double k_held_look = 4.096e6;      // nodes a second of the tick: what a later look at something held may cost
 
 bool is_held(const BodyWork& body) {
   return body.role == BodyWork::Role::held;
@@ -101,6 +102,12 @@ Detail later_detail(const WorldModel& model, const StepScratch::Work& work, cons
   return Detail::by_state({static_cast<std::uint32_t>(share), 0}, last);
 }
 
+// The same for a body held without inertia. It must not be moved by a coarser level, so it waits if that is all that it
+// gets.
+Detail later_detail_of_held(const WorldModel& model, std::uint32_t last) {
+  return Detail::by_state({static_cast<std::uint32_t>(k_held_look * model.settings().tick), 0}, last);
+}
+
 void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail& detail, std::uint32_t i,
                    StepScratch::Work& work) {
   const PairModel& pair = model.pairs()[i];
@@ -110,11 +117,10 @@ void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail&
   BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
   const bool first = !w.level_chosen;
   const auto last = static_cast<std::uint32_t>(record.level);
-  Detail wanted = Detail::at(last);  // of held bodies, which take few and short moves
-  if (first)
-    wanted = first_detail(model, detail, i, last);
-  else if (is_dynamic(a) || is_dynamic(b))
-    wanted = later_detail(model, work, w, last);
+  const bool held_only = !is_dynamic(a) && !is_dynamic(b);
+  const Detail wanted = first       ? first_detail(model, detail, i, last)
+                        : held_only ? later_detail_of_held(model, last)
+                                    : later_detail(model, work, w, last);
   // What hurries uses a cache up faster than that pays, and how many points it looks up must not depend on one: the
   // number of its moves does.
   const bool hurries = a.hurries || b.hurries;
@@ -123,7 +129,10 @@ void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail&
                               work.contact, work.caches.empty() || hurries ? nullptr : &work.caches[i], contact);
   if (hurries)
     for (BodyWork* body : {&a, &b}) body->points += work.contact.point_count;
-  if (first) record.level = static_cast<double>(contact.stats.level);
+  if (first)
+    record.level = static_cast<double>(contact.stats.level);
+  else if (held_only && contact.stats.level < last)
+    a.waits = b.waits = true;
   (first ? w.first_look : w.later_looks) += contact.stats.visited;
   w.level_chosen = true;
   w.in_use = true;
@@ -157,6 +166,8 @@ void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDet
     PairWork& w = work.pairs[i];
     BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
     const double moved = a.moved + b.moved;
+    // If both moved, neither could use all the room between them.
+    const bool one_moves = (is_held(a) && is_still(b)) || (is_still(a) && is_held(b));
     if (moved < w.free_until) {
       if (w.touching) work.contacts[i] = {};
       w.touching = false;
@@ -165,11 +176,10 @@ void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDet
       // If a tick takes several substeps, one look at the gap spares many at the contact; and whatever is held without
       // inertia may go farther if it knows how far.
       const double way = a.travel + b.travel - moved;
-      const bool worth_it = !first || is_held(a) || is_held(b);
-      if (worth_it && !w.touching && way > w.longest_move) find_gap(model, i, way, k_close_look, work);
+      const bool gives_room = one_moves && (is_held(a) ? a : b).room > 0;
+      if ((!first || gives_room) && !w.touching && way > w.longest_move) find_gap(model, i, way, k_close_look, work);
     }
-    // If both move, neither may use all the room between them.
-    const double room = w.touching || !(is_still(a) || is_still(b)) ? 0 : std::max(0.0, w.free_until - moved);
+    const double room = w.touching || !one_moves ? 0 : std::max(0.0, w.free_until - moved);
     for (BodyWork* body : {&a, &b}) body->room = std::min(body->room, room);
   }
 }

@@ -31,8 +31,10 @@ struct BodyWork {
   // Of a held body:
   double moves_wanted = 0;   // its way towards balance in the longest moves that it may take
   double room = 0;           // metres that it may surely move before it touches anything
-  bool hurries = false;      // its last move was a long one: it may take several in a millisecond
+  double last_move = 0;      // metres; at the tick's beginning those of a millisecond at its speed
+  bool hurries = false;      // that was a long one: it may take several in a millisecond
   std::uint32_t points = 0;  // if it hurries: those that the last look at its contacts looked up
+  bool waits = false;        // for the next tick, because another look costs too much
 
   bool near = false;         // something may be within reach in this tick
   std::uint32_t island = 0;  // during the search for islands: the first body it is known to meet
@@ -139,7 +141,8 @@ void follow_path(const WorldModel& model, WorldState& state, std::uint32_t body,
 // Towards the pose where the contacts, as they are linearised here, and the grasps balance: half of the way, and no
 // farther than a third of a cell or 0.2 mm into what is near. Sets `next` and `moves_wanted`.
 void balance(const WorldModel& model, const WorldState& state, std::uint32_t body, StepScratch::Work& work) noexcept;
-// Seconds until its next such move: sooner if this one and the last were cut short and a look does not cost too much.
+// Seconds until its next such move: half of a millisecond if this one was cut short, less if the last one was long too
+// and looks cost little.
 double balance_period(const BodyWork& body) noexcept;
 // The velocity of a body that gets to its `next` in `h` seconds.
 void set_held_velocity(const WorldModel& model, WorldState& state, std::uint32_t body, double h,

@@ -231,14 +231,32 @@ TEST_F(Server, ClosesAFeedOfGarbageWithTheRuleItBreaks) {
   EXPECT_EQ(short_frame.code, 4000);
   EXPECT_NE(std::string(short_frame.reason.c_str()).find("16 bytes"), std::string::npos);
   EXPECT_EQ(close_code([](Page& page) { page.send_text("not json"); }).code, 4000);
-  EXPECT_EQ(close_code([](Page& page) { page.send_text(std::string(5000, ' ')); }).code, 4000);
-  // The server reads on until the page has heard why, however much that was about to say.
+  const auto long_text = close_code([](Page& page) { page.send_text(std::string(65536, ' ')); });
+  EXPECT_EQ(long_text.code, 4000);
+  EXPECT_NE(std::string(long_text.reason.c_str()).find("4096"), std::string::npos) << long_text.reason.c_str();
+  EXPECT_EQ(close_code([](Page& page) { page.send_text(std::string(65537, ' ')); }).code, 1009);
+  // The server reads on until the page has heard why.
   for (const std::size_t bytes : {100'000U, 1'000'000U})
     EXPECT_EQ(close_code([&](Page& page) { page.send_binary(std::string(bytes, 'x')); }).code, 1009) << bytes;
   EXPECT_EQ(close_code([](Page& page) { page.send_binary(hand_input(1, 1, {1000, 0, 0})); }).code, 4000);
   // All that left no trace.
   EXPECT_TRUE(eventually([&] { return server_->demand().viewers == 0; }));
   EXPECT_EQ(get("/").status, 200U);
+}
+
+TEST_F(Server, UnderstandsAMessageThatArrivesInPieces) {
+  start();
+  Page page(port());
+  page.read_text("hello");
+  const std::string command = R"({"type":"view","id":7,"fps":20,)" + std::string(3000, ' ') + R"("near":false})";
+  page.socket().text(true);
+  page.socket().write_some(false, net::buffer(command.data(), 20));
+  page.socket().ping({});
+  page.socket().write_some(false, net::buffer(command.data() + 20, 2000));
+  page.socket().write_some(true, net::buffer(command.data() + 2020, command.size() - 2020));
+  const Json reply = page.read_text("reply");
+  EXPECT_EQ(reply["id"], 7);
+  EXPECT_EQ(reply["ok"], true);
 }
 
 TEST_F(Server, ClosesAFeedThatFloodsWithMessagesOrPings) {
