@@ -111,7 +111,9 @@ CommandResult Session::carry_out(ParticipantId who, const OpenScene& wanted) {
 
 CommandResult Session::carry_out(ParticipantId who, const ShowScene& wanted) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty()) return not_now(reason);
-  install(show(wanted.scene), "Another scene was opened.");
+  Scene scene = wanted.scene;
+  weigh(scene);  // here, once, and not whenever its world is made anew
+  install(show(scene), "Another scene was opened.");
   drag_without_gravity_.reset();
   return done();
 }

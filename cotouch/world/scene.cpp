@@ -50,16 +50,24 @@ void prepare(Scene& scene, Progress& progress) {
   std::map<const TriangleMesh*, std::shared_ptr<const Part>> made;  // bodies that share a mesh share the part
   for (SceneBody& body : scene.bodies)
     for (ScenePart& part : body.parts) {
-      if (part.part) {
-        if (!part.matter) part.matter = mass_properties(part.part->field, 1);
-        continue;
-      }
+      if (part.part) continue;
       if (!part.mesh) throw Error("The part '" + part.name + "' has no mesh to be prepared from.");
       std::shared_ptr<const Part>& known = made[part.mesh.get()];
       if (!known || !(known->settings == part.settings))
         known = std::make_shared<const Part>(prepare_cached(*part.mesh, part.settings, progress));
       part.part = known;
-      if (!part.matter) part.matter = mass_properties(known->field, 1);
+    }
+  weigh(scene);
+}
+
+void weigh(Scene& scene) {
+  std::map<const Part*, MassProperties> weighed;
+  for (SceneBody& body : scene.bodies)
+    for (ScenePart& part : body.parts) {
+      if (part.matter || !part.part) continue;
+      const auto [at, is_new] = weighed.try_emplace(part.part.get());
+      if (is_new) at->second = mass_properties(part.part->field, 1);
+      part.matter = at->second;
     }
 }
 

@@ -72,6 +72,8 @@ struct Scene {
 
 // Prepares every part that is not, through the cache.
 void prepare(Scene& scene, Progress& progress);
+// Weighs the parts that are prepared and were not weighed yet, each once, however many bodies share it.
+void weigh(Scene& scene);
 
 // The world of a prepared scene. `tick` in seconds; a budget of its own makes it a shared world's. Throws Error as
 // WorldModel does.
