@@ -1,11 +1,12 @@
-# The library, made of rooms in the order in which they may include each other. Four targets, so that a program links no
+# The library, made of rooms in the order in which they may include each other. Five targets, so that a program links no
 # more than it uses, and `cotouch`, which brings all of them:
 #   cotouch::core     preparing and touching; needs nothing but threads
 #   cotouch::reading  mesh files (assimp)
-#   cotouch::session  a running world and the people in it, scene files, recordings (toml++, JSON)
+#   cotouch::net      datagrams between peers: encryption, invitations, links that lose and delay (libsodium, Boost)
+#   cotouch::session  a running world and the people in it, scene files, recordings (toml++, JSON, SQLite)
 #   cotouch::serve    HTTP and WebSocket for the viewer (Boost)
 set(COTOUCH_CORE_ROOMS base mesh shapes field shell contact world touch)
-set(COTOUCH_ROOMS ${COTOUCH_CORE_ROOMS} session serve)
+set(COTOUCH_ROOMS ${COTOUCH_CORE_ROOMS} net session serve)
 set(COTOUCH_READING_FILES cotouch/mesh/import.cpp cotouch/mesh/read_scene.cpp)
 
 # cotouch_add_library(NAME SOURCES...): the target cotouch_NAME, known as cotouch::NAME here and once installed.
@@ -63,13 +64,24 @@ if(NOT COTOUCH_CORE_ONLY)
   find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
   add_library(cotouch_toml INTERFACE)
   target_include_directories(cotouch_toml SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE})
+  find_package(Boost REQUIRED)
+  find_library(SODIUM sodium REQUIRED)
+  find_library(SQLITE sqlite3 REQUIRED)
+
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/net/*.cpp)
+  cotouch_add_library(net ${sources})
+  cotouch_bring(net cotouch_core)
+  cotouch_build_with(net Boost::headers cotouch_toml)
+  target_link_libraries(cotouch_net PRIVATE sodium)
+  cotouch_precompile(cotouch_net REUSE_FROM cotouch_core)
+
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/session/*.cpp)
   cotouch_add_library(session ${sources})
-  cotouch_bring(session cotouch_reading)
+  cotouch_bring(session cotouch_reading cotouch_net)
+  target_link_libraries(cotouch_session PRIVATE sqlite3)
   cotouch_build_with(session nlohmann_json::nlohmann_json cotouch_toml)
   cotouch_precompile(cotouch_session REUSE_FROM cotouch_core)
 
-  find_package(Boost REQUIRED)
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/serve/*.cpp)
   cotouch_add_library(serve ${sources})
   cotouch_bring(serve cotouch_session)
