@@ -77,6 +77,16 @@ double mean_delay(const LinkProfile& profile) {
   return std::clamp(mean, profile.shortest, profile.longest) + profile.reorder * profile.reorder_by / 2;
 }
 
+LinkStatistics& LinkStatistics::operator+=(const LinkStatistics& other) {
+  for (const auto count :
+       {&LinkStatistics::sent, &LinkStatistics::sent_bytes, &LinkStatistics::arrived, &LinkStatistics::arrived_bytes,
+        &LinkStatistics::lost_at_random, &LinkStatistics::lost_in_bursts, &LinkStatistics::lost_by_pattern,
+        &LinkStatistics::lost_in_outages, &LinkStatistics::dropped_by_queue, &LinkStatistics::held_back,
+        &LinkStatistics::duplicated, &LinkStatistics::corrupted})
+    this->*count += other.*count;
+  return *this;
+}
+
 Link::Link(const LinkProfile& profile, std::uint64_t seed)
     : loss_(0), burst_(0), delay_(0), reorder_(0), duplicate_(0), corrupt_(0) {
   check(profile);

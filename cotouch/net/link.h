@@ -30,6 +30,9 @@ enum class Jitter : std::uint8_t {
 inline constexpr double k_longest_delay = 60;                // s
 inline constexpr std::size_t k_longest_loss_pattern = 1024;  // datagrams
 
+// What IPv4 and UDP add to each datagram. A link counts the bytes that it is told; those who carry datagrams add these.
+inline constexpr std::size_t k_udp_header_bytes = 28;
+
 // All times in seconds, all shares from 0 to 1.
 struct LinkProfile {
   double delay = 0;
@@ -77,6 +80,7 @@ struct LinkStatistics {
   std::uint64_t lost() const {
     return lost_at_random + lost_in_bursts + lost_by_pattern + lost_in_outages + dropped_by_queue;
   }
+  LinkStatistics& operator+=(const LinkStatistics& other);
 };
 
 class Link {
