@@ -19,6 +19,17 @@ WorldRunner::WorldRunner(std::shared_ptr<const WorldModel> model, const WorldSta
       objective_(tick) {
 }
 
+void WorldRunner::restart(const WorldState& state, Tick tick) {
+  now_ = state;
+  saved_[index(tick)] = state;
+  objective_ = tick;
+}
+
+void WorldRunner::damage() {
+  for (WorldState* state : {&now_, &saved_[index(objective_)]})
+    for (BodyRecord& body : state->bodies()) body.velocity.x += 1e-9;
+}
+
 void WorldRunner::carry_out(const WorldRequest& request) {
   if (const auto* load = std::get_if<LoadState>(&request)) {
     now_ = saved_[index(load->tick)];

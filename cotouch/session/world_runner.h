@@ -17,6 +17,11 @@ class WorldRunner {
 
   void carry_out(const WorldRequest& request);
 
+  // Goes on from another objective state, the one before tick `tick`.
+  void restart(const WorldState& state, Tick tick);
+  // For tests: changes one bit of the present state, as broken memory would.
+  void damage();
+
   const WorldModel& model() const { return *model_; }
   const std::shared_ptr<const WorldModel>& shared_model() const { return model_; }
   // The newest, subjective state.
