@@ -46,17 +46,20 @@ void apply(const WanCommand& command, LinkProfile& link) {
   const auto set = [](const std::optional<double>& given, double divide, double& value) {
     if (given) value = *given / divide;
   };
+  // The profile's limits go with its delay, and are not for another jitter.
+  if (command.delay_ms && !command.jitter_ms && link.jitter > 0) {
+    link.shortest = std::max(0.0, link.shortest + (*command.delay_ms / 1000 - link.delay));
+    link.longest = std::min(k_longest_delay, link.longest + (*command.delay_ms / 1000 - link.delay));
+  } else if (command.delay_ms || command.jitter_ms) {
+    link.shortest = 0;
+    link.longest = k_longest_delay;
+  }
   set(command.delay_ms, 1000, link.delay);
   set(command.jitter_ms, 1000, link.jitter);
   if (!command.jitter_kind.empty())
     find_jitter(command.jitter_kind, link.jitter_kind);
   else if (command.jitter_ms && link.jitter_kind == Jitter::none)
     link.jitter_kind = Jitter::normal;
-  // Limits of the profile are for its own delay.
-  if (command.delay_ms || command.jitter_ms) {
-    link.shortest = 0;
-    link.longest = k_longest_delay;
-  }
   set(command.shortest_ms, 1000, link.shortest);
   set(command.longest_ms, 1000, link.longest);
   if (command.any_order) link.keep_order = false;
@@ -246,6 +249,9 @@ void run_wan(const WanCommand& command) {
   settings.listen = listening_address(command.listen, settings.target);
   settings.seed = command.seed;
   UdpRelay relay(settings);
+  if (relay.address() == settings.target)
+    throw Error(fmt::format("The target {} is where it would listen; give it another port.", settings.target.text()),
+                ErrorCode::invalid_argument);
   const NetworkProfile& network = settings.profile;
   if (command.json) {
     fmt::print("{}\n", nlohmann::ordered_json{{"event", "listening"},
