@@ -298,22 +298,46 @@ TEST_F(Insider, CannotUseACredentialOfAnotherSession) {
   EXPECT_EQ(door.host.counts().forged, 1U);
 }
 
+// It knows the invite, all packets and its own keys; only the host's secret key is missing.
 TEST_F(Insider, CannotAnswerInTheHostsPlace) {
   const Datagram genuine = door.request();
-  // It knows the invite, all packets and its own keys, but not the host's.
+  const std::span<const std::byte> head = std::span(genuine).first(k_request_head_bytes);
+  const std::span<const std::byte> box =
+      std::span(genuine).subspan(k_request_head_bytes, k_request_text_bytes + k_tag_bytes);
+  const Digest head_hash = hash_of("cotouch handshake 1", {door.invite.host.bytes, door.invite.session(), head});
+  const Digest request_hash = hash_of("cotouch box", {head_hash, box});
+  const ExchangeKey attempt = read_head(genuine)->ephemeral;
   const ExchangePair own = ExchangePair::make();
-  const SharedSecret with_attempt = *own.shared_with(read_head(genuine)->ephemeral);
+  const SharedSecret with_attempt = *own.shared_with(attempt);
   const SharedSecret with_joiner = *own.shared_with(door.joiner.join_key().credential().join_key);
-  const SharedSecret host_and_own = *own.shared_with(*exchange_key_of(door.invite.host));
-  AnswerContent content;
-  content.accepted = true;
-  for (const SharedSecret& guess : {SharedSecret(), with_attempt, with_joiner, host_and_own}) {
-    Datagram forged(k_answer_bytes);
-    write_answer(door.invite.secret, door.mac_key, Digest{}, read_head(genuine)->ephemeral, own.public_key(),
-                 {guess, with_attempt, with_joiner}, content, std::span(forged).first<k_answer_bytes>());
-    EXPECT_FALSE(door.give(forged));
-  }
-  EXPECT_TRUE(door.give(door.reply_to(genuine)));
+  const SharedSecret with_host = *own.shared_with(*exchange_key_of(door.invite.host));
+  const auto answer_with = [&](const SharedSecret& static_secret) {
+    AnswerContent content;
+    content.accepted = true;
+    Datagram answer(k_answer_bytes);
+    write_answer(door.invite.secret, door.mac_key, request_hash, attempt, own.public_key(),
+                 {static_secret, with_attempt, with_joiner}, content, std::span(answer).first<k_answer_bytes>());
+    return answer;
+  };
+  for (const SharedSecret& guess : {SharedSecret(), with_attempt, with_joiner, with_host})
+    EXPECT_FALSE(door.give(answer_with(guess)));
+  EXPECT_TRUE(door.give(answer_with(*door.host_identity.exchange().shared_with(attempt))));
+}
+
+// It also has the host's long-lived key, but not the ephemeral ones, which are forgotten.
+TEST_F(Insider, CannotReadRecordedMessagesWithTheHostsKeyLater) {
+  const Datagram request = door.request(), answer = door.reply_to(request);
+  const ExchangeKey attempt = read_head(request)->ephemeral;
+  const SharedSecret static_secret = *door.host_identity.exchange().shared_with(attempt);
+  RequestContent content;
+  const auto request_hash = open_request({door.invite.host, door.invite.session(), door.invite.secret}, static_secret,
+                                         std::span(request).first<k_request_bytes>(), content);
+  ASSERT_TRUE(request_hash);  // as docs/protocol.md admits: they learn who joined
+  AnswerContent read;
+  const auto message = std::span(answer).first<k_answer_bytes>();
+  const SharedSecret with_answer = *door.host_identity.exchange().shared_with(answer_ephemeral(message));
+  for (const SharedSecret& guess : {SharedSecret(), static_secret, with_answer})
+    EXPECT_FALSE(open_answer(door.invite.secret, *request_hash, {static_secret, guess, guess}, message, read));
 }
 
 TEST_F(Insider, CannotMakeTheHostComputeAllDay) {
