@@ -10,7 +10,8 @@ constexpr double k_raise = 0.2;        // how fast q grows with the excess of an
 constexpr double k_most_excess = 8;    // in one tick
 constexpr double k_fall = 0.15;        // share that q loses in a tick without surprises
 constexpr double k_drive_range = 30;   // q is at most this many times what it starts from
-constexpr double k_calm_jitter = 4;    // ticks of jitter that halve how fast q grows
+constexpr double k_smoothing = 4;      // of r, for a filter of constant acceleration
+constexpr double k_long_jitter = 12;   // ticks of jitter that double r again
 constexpr double k_memory = 1 - 1e-3;  // of the fits, for each motion that they learn from
 constexpr double k_caution = 5;        // motions of the size of the noise by which fits are drawn to their start
 constexpr double k_large_miss = 40;    // in noise: what missed by more counts less
@@ -48,7 +49,7 @@ void MotionFilter::begin() noexcept {
 }
 
 void MotionFilter::restart(const Vec3d& step) noexcept {
-  const double r = settings_.noise * settings_.noise;
+  const double r = variance_of_noise();
   const double widest = k_drive_range * settings_.drive;
   now_.parts = {Vec3d{}, step, Vec3d{}};
   covariance_ = {};
@@ -56,6 +57,11 @@ void MotionFilter::restart(const Vec3d& step) noexcept {
   covariance_[0][1] = covariance_[1][0] = r;
   covariance_[1][1] = 2 * r + widest * widest;
   if (order_ == 3) covariance_[2][2] = widest * widest;
+}
+
+double MotionFilter::variance_of_noise() const noexcept {
+  const double r = settings_.noise * settings_.noise;
+  return settings_.acceleration ? r * k_smoothing * (1 + jitter_ / k_long_jitter) : r;
 }
 
 void MotionFilter::propagate() noexcept {
@@ -106,7 +112,7 @@ void MotionFilter::correct(const Vec3d& innovation, double variance) noexcept {
 
 void MotionFilter::observe(const Vec3d& step) noexcept {
   propagate();
-  const double r = settings_.noise * settings_.noise;
+  const double r = variance_of_noise();
   const double variance = covariance_[0][0] + r;
   const Vec3d innovation = step - now_.parts[0];
   const double excess = norm_squared(innovation) / (3 * variance);
@@ -117,9 +123,8 @@ void MotionFilter::observe(const Vec3d& step) noexcept {
     now_.parts[0] -= step;  // relative to where it is now
   }
   const double low = settings_.drive, high = k_drive_range * settings_.drive;
-  const double raise = k_raise / (1 + jitter_ / k_calm_jitter);
   const double grown =
-      excess > 1 ? drive_ * (1 + raise * std::min(excess - 1, k_most_excess)) : drive_ * (1 - k_fall * (1 - excess));
+      excess > 1 ? drive_ * (1 + k_raise * std::min(excess - 1, k_most_excess)) : drive_ * (1 - k_fall * (1 - excess));
   drive_ = std::clamp(grown, low, high);
 
   now_.total += step;

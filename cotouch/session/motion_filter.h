@@ -3,10 +3,11 @@
 // The motion is given by its steps: s_t = x_t - x_(t-1), or the rotation vector between two rotations. Time counts in
 // ticks. The filter keeps where it believes the motion is (relative to where it was seen), its velocity v and, if asked
 // to, its acceleration a; white noise of strength q drives the highest of them. One covariance serves all three axes.
-// What is seen has noise of variance r: rounding and the tremor of a hand, neither of which can be foretold.
+// What is seen has noise of variance r: rounding and the tremor of a hand, neither of which can be foretold. A filter
+// of accelerations smooths more, and most if inputs arrive unevenly, because predictions then reach farther and noise
+// costs more than delay.
 //
-// q follows the innovations, up within a few ticks and down again as fast; more slowly if inputs arrive unevenly,
-// because predictions then reach farther and noise costs more than delay. An innovation beyond what the filter thinks
+// q follows the innovations, up within a few ticks and down again as fast. An innovation beyond what the filter thinks
 // possible is a sudden turn or stop: it then starts again from the newest step.
 //
 // How far the past told the future is measured. For horizons h of 1, 2, 4, ... 32 ticks the displacement that came is
@@ -69,6 +70,7 @@ class MotionFilter {
     std::array<double, k_terms> weight{};
   };
 
+  double variance_of_noise() const noexcept;
   void propagate() noexcept;
   void restart(const Vec3d& step) noexcept;
   void correct(const Vec3d& innovation, double variance) noexcept;

@@ -25,7 +25,7 @@ bool is_kalman(Prediction kind) noexcept {
 }
 
 constexpr int k_still = 3;       // ticks
-constexpr double k_jump = 0.25;  // metres
+constexpr double k_fastest = 5;  // m/s; hands reach 2 to 3 in fast movements
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void HandPredictor::observe(Tick tick, const HandInput& input) noexcept {
   if (goes_on) {
     step_ = {input.pose.position - newest_.pose.position, turn(newest_.pose.rotation, input.pose.rotation)};
     // Farther than a hand gets in a tick: it was put elsewhere.
-    if (!(norm_squared(step_.linear) < k_jump * k_jump)) {
+    if (!(norm(step_.linear) < k_fastest * tick_seconds_)) {
       goes_on = false;
       step_ = {};
     }
@@ -79,8 +79,9 @@ HandInput HandPredictor::predict(Tick tick) const noexcept {
 }
 
 void HandPredictor::set_jitter(double seconds) noexcept {
-  linear_.set_jitter(seconds / tick_seconds_);
-  angular_.set_jitter(seconds / tick_seconds_);
+  const double ticks = seconds > 0 ? seconds / tick_seconds_ : 0;
+  linear_.set_jitter(ticks);
+  angular_.set_jitter(ticks);
 }
 
 }  // namespace cotouch
