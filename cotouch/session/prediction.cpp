@@ -24,7 +24,6 @@ bool is_kalman(Prediction kind) noexcept {
   return kind == Prediction::kalman_velocity || kind == Prediction::kalman_acceleration;
 }
 
-constexpr int k_still = 3;       // ticks
 constexpr double k_fastest = 5;  // m/s; hands reach 2 to 3 in fast movements
 
 }  // namespace
@@ -47,7 +46,6 @@ void HandPredictor::observe(Tick tick, const HandInput& input) noexcept {
       step_ = {};
     }
   }
-  still_ = goes_on && input.pose == newest_.pose ? still_ + 1 : 0;
   newest_ = input;
   newest_tick_ = tick;
   if (!is_kalman(kind_)) return;
@@ -67,7 +65,7 @@ HandInput HandPredictor::predict(Tick tick) const noexcept {
     out.action = HandInput::Action::none;
     out.body = 0;
   }
-  if (kind_ == Prediction::hold || !is_usable(newest_) || still_ >= k_still) return out;
+  if (kind_ == Prediction::hold || !is_usable(newest_)) return out;
   const auto ahead = static_cast<double>(tick - newest_tick_);
   const Vec6 motion = kind_ == Prediction::linear ? Vec6{step_.linear * ahead, step_.angular * ahead}
                                                   : Vec6{linear_.predict(ahead), angular_.predict(ahead)};

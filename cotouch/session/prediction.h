@@ -41,8 +41,7 @@ class HandPredictor {
   double tick_seconds_;
   Tick newest_tick_ = -1;
   HandInput newest_;
-  Vec6 step_;      // motion during the newest tick
-  int still_ = 0;  // ticks since the pose changed
+  Vec6 step_;  // motion during the newest tick
   MotionFilter linear_, angular_;
 };
 
