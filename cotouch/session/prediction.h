@@ -10,7 +10,7 @@
 //   kalman_acceleration  the same with constant acceleration
 // motion_filter.h says how the filters keep from overshooting, which the one of paper 004 did at grasps, releases,
 // sudden turns and rapid movements (section 5.2). A hand that takes hold or lets go starts from rest. A hand whose pose
-// did not change for a few ticks is predicted exactly as it is, whatever the kind, so that resting hands cause no
+// did not change for four ticks is predicted exactly as it is, whatever the kind, so that resting hands cause no
 // rollback.
 //
 // Rotations are predicted by their rotation vector relative to the newest known rotation, world axes.
