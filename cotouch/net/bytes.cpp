@@ -2,6 +2,11 @@
 
 namespace cotouch {
 
+// Not inline: GCC 12 sees ghosts in vector::insert once it is.
+void ByteWriter::raw(std::span<const std::byte> bytes) {
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+}
+
 std::uint64_t ByteReader::varint() {
   std::uint64_t value = 0;
   for (int shift = 0; shift < 64; shift += 7) {

@@ -34,7 +34,7 @@ class ByteWriter {
   void signed_varint(std::int64_t value) {
     varint((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
   }
-  void raw(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  void raw(std::span<const std::byte> bytes);
   // With its length before it.
   void text(std::string_view text) {
     varint(text.size());

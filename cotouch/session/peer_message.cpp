@@ -1,0 +1,271 @@
+#include <cotouch/session/peer_message.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace cotouch {
+namespace {
+
+using Type = PeerMessageType;
+
+constexpr std::uint64_t k_last_tick = 1ULL << 48;
+constexpr std::size_t k_most_blocks = 3, k_most_in_block = 255;
+
+Tick read_tick(ByteReader& in) {
+  return static_cast<Tick>(in.varint(k_last_tick));
+}
+
+void write_tick(ByteWriter& out, Tick tick) {
+  out.varint(static_cast<std::uint64_t>(std::max<Tick>(tick, 0)));
+}
+
+// Ticks not far before another one.
+void write_before(ByteWriter& out, Tick tick, Tick later) {
+  out.signed_varint(later - tick);
+}
+Tick read_before(ByteReader& in, Tick later) {
+  const std::int64_t back = in.signed_varint();
+  if (back > later || back < -static_cast<std::int64_t>(k_last_tick)) in.fail();
+  return in.ok() ? later - back : 0;
+}
+
+MemberId read_member(ByteReader& in) {
+  const auto member = in.number<std::uint8_t>();
+  if (member >= k_most_members) in.fail();
+  return in.ok() ? member : 0;
+}
+
+void write_ballot(ByteWriter& out, const Ballot& ballot) {
+  out.varint(ballot.round);
+  out.number(ballot.proposer);
+}
+Ballot read_ballot(ByteReader& in) {
+  Ballot ballot;
+  ballot.round = static_cast<std::uint32_t>(in.varint(0xffffffff));
+  ballot.proposer = read_member(in);
+  return ballot;
+}
+
+void write_ends(ByteWriter& out, std::span<const StreamEnd> ends) {
+  out.varint(ends.size());
+  for (const StreamEnd& end : ends) {
+    out.number(static_cast<std::uint8_t>(end.member | (end.final ? 0x80 : 0)));
+    write_tick(out, end.next);
+  }
+}
+std::vector<StreamEnd> read_ends(ByteReader& in) {
+  std::vector<StreamEnd> ends;
+  const std::uint64_t count = in.varint(k_most_members);
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    const auto word = in.number<std::uint8_t>();
+    const auto member = static_cast<MemberId>(word & 0x7f);
+    if (member >= k_most_members) in.fail();
+    ends.push_back({member, read_tick(in), word >= 0x80});
+  }
+  return ends;
+}
+
+// As many of the run as fit beside what is there; nothing if none does.
+void write_block(ByteWriter& out, std::vector<std::byte>& bytes, const InputRun& run, Tick now) {
+  std::size_t count = std::min(run.inputs.size(), k_most_in_block);
+  while (count > 0) {
+    std::vector<std::byte> block;
+    ByteWriter writer(block);
+    write_before(writer, run.first, now);
+    writer.varint(count);
+    write_inputs(writer, std::span(run.inputs).first(count));
+    if (bytes.size() + block.size() <= k_longest_message) {
+      out.raw(block);
+      return;
+    }
+    count /= 2;
+  }
+  write_before(out, run.first, now);
+  out.varint(0);
+}
+InputBlock read_block(ByteReader& in, Tick now) {
+  InputBlock block;
+  block.first = read_before(in, now);
+  block.inputs = read_inputs(in, in.varint(k_most_in_block));
+  return block;
+}
+
+template <class Message>
+std::vector<std::byte> write_ballot_message(Type type, const Message& message) {
+  std::vector<std::byte> bytes;
+  ByteWriter out(bytes);
+  out.number(type);
+  write_ballot(out, message.ballot);
+  write_ends(out, message.ends);
+  return bytes;
+}
+template <class Message>
+Message read_ballot_message(ByteReader& in) {
+  Message message;
+  message.ballot = read_ballot(in);
+  message.ends = read_ends(in);
+  return message;
+}
+
+enum HeadFlags : std::uint8_t { k_has_echo = 1, k_has_hash = 2 };
+
+InputsMessage read_inputs_message(ByteReader& in) {
+  InputsMessage message;
+  const auto flags = in.number<std::uint8_t>();
+  if (flags > 3) in.fail();
+  PeerLink::Heard& timing = message.timing;
+  timing.sequence = in.number<std::uint16_t>();
+  timing.sent = in.number<std::uint32_t>();
+  timing.has_echo = (flags & k_has_echo) != 0;
+  if (timing.has_echo) {
+    timing.echo = in.number<std::uint32_t>();
+    timing.held = static_cast<std::uint32_t>(in.varint(0xffffffff));
+  }
+  timing.loss = in.number<std::uint8_t>();
+  timing.their_tick = read_tick(in);
+  message.objective = read_before(in, timing.their_tick);
+  message.have = read_before(in, timing.their_tick);
+  message.decided = read_ballot(in);
+  if ((flags & k_has_hash) != 0) {
+    message.hash.emplace();
+    message.hash->tick = read_before(in, timing.their_tick);
+    message.hash->hash = in.number<std::uint64_t>();
+  }
+  const std::uint64_t blocks = in.varint(k_most_blocks);
+  for (std::uint64_t i = 0; i < blocks && in.ok(); ++i) message.blocks.push_back(read_block(in, timing.their_tick));
+  return message;
+}
+
+}  // namespace
+
+std::vector<std::byte> write_inputs_message(const InputsMessage& head, std::span<const InputRun> runs) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(192);
+  ByteWriter out(bytes);
+  const PeerLink::Heard& timing = head.timing;
+  out.number(Type::inputs);
+  out.number(static_cast<std::uint8_t>((timing.has_echo ? k_has_echo : 0) | (head.hash ? k_has_hash : 0)));
+  out.number(timing.sequence);
+  out.number(timing.sent);
+  if (timing.has_echo) {
+    out.number(timing.echo);
+    out.varint(timing.held);
+  }
+  out.number(timing.loss);
+  write_tick(out, timing.their_tick);
+  write_before(out, head.objective, timing.their_tick);
+  write_before(out, head.have, timing.their_tick);
+  write_ballot(out, head.decided);
+  if (head.hash) {
+    write_before(out, head.hash->tick, timing.their_tick);
+    out.number(head.hash->hash);
+  }
+  out.varint(runs.size());
+  for (const InputRun& run : runs) write_block(out, bytes, run, timing.their_tick);
+  return bytes;
+}
+
+std::vector<std::byte> write_fill(MemberId member, const InputRun& run) {
+  std::vector<std::byte> bytes;
+  ByteWriter out(bytes);
+  out.number(Type::fill);
+  out.number(member);
+  write_tick(out, run.first);
+  write_block(out, bytes, run, run.first);
+  return bytes;
+}
+
+std::vector<std::byte> write_message(const ProposeMessage& message) {
+  return write_ballot_message(Type::propose, message);
+}
+std::vector<std::byte> write_message(const PromiseMessage& message) {
+  return write_ballot_message(Type::promise, message);
+}
+std::vector<std::byte> write_message(const DecideMessage& message) {
+  return write_ballot_message(Type::decide, message);
+}
+
+std::vector<std::byte> write_message(const WantMessage& message) {
+  std::vector<std::byte> bytes;
+  ByteWriter out(bytes);
+  out.number(Type::want);
+  out.number(message.member);
+  write_tick(out, message.first);
+  return bytes;
+}
+
+std::vector<std::byte> write_message(const ProbeMessage& message) {
+  std::vector<std::byte> bytes;
+  ByteWriter out(bytes);
+  out.number(Type::probe);
+  write_ballot(out, message.decided);
+  out.number(message.members);
+  out.number(message.lowest);
+  out.number(static_cast<std::uint8_t>(message.you_are_dropped));
+  return bytes;
+}
+
+std::vector<std::byte> write_message(const ViewMessage& message) {
+  std::vector<std::byte> bytes;
+  ByteWriter out(bytes);
+  out.number(Type::view);
+  write_tick(out, message.tick);
+  out.varint(message.body);
+  const Vec3d& p = message.pose.position;
+  const Quat& q = message.pose.rotation;
+  for (const double x : {p.x, p.y, p.z, q.w, q.x, q.y, q.z}) out.number(x);
+  return bytes;
+}
+
+std::optional<PeerMessage> read_message(std::span<const std::byte> bytes) {
+  if (bytes.size() > k_longest_message) return std::nullopt;
+  ByteReader in(bytes);
+  PeerMessage message;
+  switch (static_cast<Type>(in.number<std::uint8_t>())) {
+    case Type::inputs: message = read_inputs_message(in); break;
+    case Type::propose: message = read_ballot_message<ProposeMessage>(in); break;
+    case Type::promise: message = read_ballot_message<PromiseMessage>(in); break;
+    case Type::decide: message = read_ballot_message<DecideMessage>(in); break;
+    case Type::want: {
+      WantMessage want;
+      want.member = read_member(in);
+      want.first = read_tick(in);
+      message = want;
+      break;
+    }
+    case Type::fill: {
+      FillMessage fill;
+      fill.member = read_member(in);
+      fill.block = read_block(in, read_tick(in));
+      message = std::move(fill);
+      break;
+    }
+    case Type::probe: {
+      ProbeMessage probe;
+      probe.decided = read_ballot(in);
+      probe.members = in.number<std::uint8_t>();
+      probe.lowest = read_member(in);
+      probe.you_are_dropped = in.number<std::uint8_t>() != 0;
+      message = probe;
+      break;
+    }
+    case Type::view: {
+      ViewMessage view;
+      view.tick = read_tick(in);
+      view.body = static_cast<std::uint32_t>(in.varint(0xffffffff));
+      double numbers[7];
+      for (double& x : numbers) {
+        x = in.number<double>();
+        if (!std::isfinite(x)) in.fail();
+      }
+      view.pose = {{numbers[0], numbers[1], numbers[2]}, {numbers[3], numbers[4], numbers[5], numbers[6]}};
+      message = view;
+      break;
+    }
+    default: return std::nullopt;
+  }
+  if (!in.at_end()) return std::nullopt;
+  return message;
+}
+
+}  // namespace cotouch

@@ -1,0 +1,58 @@
+// Who takes part in a shared session, and a whole objective state as it is handed to those who join.
+#pragma once
+
+#include <cotouch/session/peer_input.h>
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cotouch {
+
+// Decisions about who is dropped are numbered by rounds; within a round the higher proposer wins.
+struct Ballot {
+  std::uint32_t round = 0;
+  MemberId proposer = 0;
+
+  friend auto operator<=>(const Ballot&, const Ballot&) = default;
+};
+
+struct Member {
+  Tick first = 0;            // tick that it takes part from
+  std::string introduction;  // name, keys and addresses (introduction.h); opaque to the core
+
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+// Something a person has pointed at.
+struct SessionMark {
+  MemberId by = 0;
+  std::int64_t number = 0;  // of those that this member made
+  std::uint32_t body = 0;
+  Vec3f point;  // in the body's frame, metres
+
+  friend bool operator==(const SessionMark&, const SessionMark&) = default;
+};
+
+inline constexpr std::size_t k_most_marks = 64;
+
+// The objective state before a tick, with all that is needed to go on from there.
+struct ObjectiveSnapshot {
+  Tick tick = 0;
+  Ballot decided;
+  bool synchronised = true;
+  std::array<std::optional<Member>, k_most_members> members;
+  std::vector<SessionMark> marks;
+  std::vector<std::byte> state;  // of the world
+
+  friend bool operator==(const ObjectiveSnapshot&, const ObjectiveSnapshot&) = default;
+};
+
+std::vector<std::byte> encode_snapshot(const ObjectiveSnapshot& snapshot);
+// Nothing if the bytes are no snapshot. The world's state is checked when a world takes it over.
+std::optional<ObjectiveSnapshot> decode_snapshot(std::span<const std::byte> bytes);
+
+}  // namespace cotouch

@@ -1,0 +1,462 @@
+#include <cotouch/session/shared_peer.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace cotouch {
+namespace {
+
+constexpr Tick k_before_taking_part = 16;   // beyond the window: time for a newcomer to get its snapshot
+constexpr std::size_t k_most_waiting = 64;  // events
+constexpr std::size_t k_event_bytes = 800;  // of one tick
+constexpr std::size_t k_kept_hashes = 16;
+constexpr double k_farewell = 1;                            // seconds
+constexpr double k_idle_interval = 0.03;                    // seconds between messages while the world waits
+constexpr int k_fewest_repeated = 3, k_most_repeated = 10;  // newest inputs in every message
+constexpr Tick k_repaired_at_once = 48;
+
+// How many times each input must be sent, ticks after each other, so that all of them are lost once in ten thousand.
+int repeats_for(double loss) {
+  int count = k_fewest_repeated;
+  double all_lost = loss * loss * loss;
+  for (; all_lost > 1e-4 && count < k_most_repeated; ++count) all_lost *= loss;
+  return count;
+}
+
+}  // namespace
+
+SharedPeer::SharedPeer(const PeerSettings& settings, MemberId self, const ObjectiveSnapshot& snapshot, double now)
+    : settings_(settings),
+      self_(self),
+      rollback_(settings.rollback, snapshot.tick),
+      clock_(settings.rollback.tick_seconds, now),
+      members_(snapshot.members),
+      marks_(snapshot.marks),
+      synchronised_(snapshot.synchronised),
+      promised_(snapshot.decided),
+      decided_(snapshot.decided),
+      highest_round_(snapshot.decided.round) {
+  for (MemberId m = 0; m < k_most_members; ++m) {
+    if (!members_[m]) continue;
+    rollback_.open(m, std::max(members_[m]->first, snapshot.tick));
+    loosely_seen_[m] = snapshot.tick;
+    if (m != self_) links_[m].emplace(now);
+  }
+}
+
+MemberId SharedPeer::keeper() const {
+  const std::uint32_t active = active_members();
+  return active == 0 ? self_ : static_cast<MemberId>(std::countr_zero(active));
+}
+
+// Those who take part and whose last input is not known.
+std::uint32_t SharedPeer::active_members() const {
+  std::uint32_t members = 0;
+  for (MemberId m = 0; m < k_most_members; ++m) {
+    const InputStream* stream = rollback_.stream(m);
+    if (members_[m] && stream != nullptr && stream->end() == k_never) members |= 1U << m;
+  }
+  return members;
+}
+
+// ------------------------------------------------------------------------------------------------ what arrives
+
+void SharedPeer::receive(double now, MemberId from, std::span<const std::byte> bytes) {
+  if (lost_) return;
+  std::optional<PeerMessage> message = from < k_most_members && links_[from] ? read_message(bytes) : std::nullopt;
+  if (!message) {
+    ++statistics_.dropped_messages;
+    return;
+  }
+  std::visit([&](const auto& what) { take(now, from, what); }, *message);
+}
+
+void SharedPeer::take(double now, MemberId from, const InputsMessage& message) {
+  Linked& other = *links_[from];
+  if (other.former) return;
+  other.link.heard(now, static_cast<double>(rollback_.now()), settings_.rollback.tick_seconds, message.timing);
+  rollback_.set_jitter(from, other.link.jitter());
+  other.have = other.have < 0 ? message.have : std::max(other.have, message.have);
+  other.objective = std::max(other.objective, message.objective);
+  other.decided = std::max(other.decided, message.decided);
+  highest_round_ = std::max(highest_round_, message.decided.round);
+  if (message.hash) other.hash = *message.hash;
+  if ((frozen_ >> from & 1U) != 0) return;
+  const InputStream* stream = rollback_.stream(from);
+  const Tick before = stream == nullptr ? 0 : stream->next();
+  for (const InputBlock& block : message.blocks)
+    for (std::size_t i = 0; i < block.inputs.size(); ++i)
+      rollback_.receive(from, block.first + static_cast<Tick>(i), block.inputs[i]);
+  if (stream != nullptr && stream->next() > before) other.progress = now;
+}
+
+void SharedPeer::take(double /*now*/, MemberId from, const ViewMessage& message) {
+  if (!views_[from] || message.tick > views_[from]->tick) views_[from] = message;
+}
+
+// ------------------------------------------------------------------------------------------------ ticks
+
+bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest>& requests) {
+  statistics_.last_rollback = 0;
+  if (lost_) {
+    if (!std::exchange(told_lost_, true)) requests.emplace_back(JoinAgain{join_via_});
+    outbox_.clear();
+    return false;
+  }
+  confirm_ticks(now, requests);
+  compare_hashes(requests);
+  watch_members(now);
+  bool took = false;
+  if (clock_.is_due(now)) {
+    clock_.follow(mean_lead());
+    took = run_tick(now, hand, requests);
+    HandInput again = hand;
+    if (took) again.action = HandInput::Action::none;
+    // Behind the others, or with the past of a snapshot before us: several at once.
+    const int backlog = clock_.backlog();
+    for (int i = 0; i < backlog && run_tick(now, again, requests); ++i) {
+      took = true;
+      for (std::optional<Linked>& other : links_)
+        if (other) other->link.set_forward(1);
+    }
+    clock_.ticked(now);
+    send_inputs(now, requests);
+  }
+  for (SendMessage& message : outbox_) requests.emplace_back(std::move(message));
+  outbox_.clear();
+  return took;
+}
+
+// Replays what was predicted wrong and moves the objective tick forward, with all that happens there.
+void SharedPeer::confirm_ticks(double now, std::vector<PeerRequest>& requests) {
+  std::vector<WorldRequest> world;
+  const auto hand_over = [&] {
+    for (WorldRequest& request : world)
+      std::visit([&](auto& what) { requests.emplace_back(std::move(what)); }, request);
+    world.clear();
+  };
+  const Tick replayed = rollback_.repair(world);
+  if (replayed > 0) {
+    ++statistics_.rollbacks;
+    statistics_.replayed_ticks += static_cast<std::uint64_t>(replayed);
+    statistics_.last_rollback = replayed;
+  }
+  while (rollback_.confirm(world)) {
+    hand_over();
+    apply_events(now, rollback_.objective() - 1, requests);
+  }
+  hand_over();
+}
+
+bool SharedPeer::run_tick(double now, const HandInput& hand, std::vector<PeerRequest>& requests) {
+  if (rollback_.is_full() || (leaving_ >= 0 && rollback_.now() > leaving_)) {
+    ++statistics_.waits;
+    return false;
+  }
+  const Tick tick = rollback_.now();
+  const bool taking_part = members_[self_] && tick >= members_[self_]->first;
+  if (taking_part) {
+    rollback_.receive(self_, tick, own_input(hand));
+    if (leaving_ == tick) left_at_ = now;
+  }
+  std::vector<WorldRequest> world;
+  rollback_.advance(world);
+  for (WorldRequest& request : world) std::visit([&](auto& what) { requests.emplace_back(std::move(what)); }, request);
+  if (!synchronised_) requests.emplace_back(AdvanceLoosely{loose_inputs()});
+  ++statistics_.ticks;
+  return taking_part;
+}
+
+PeerInput SharedPeer::own_input(const HandInput& hand) {
+  PeerInput input;
+  if (self_ < k_shared_hands) input.hand = sendable(hand);
+  std::size_t bytes = 0;
+  while (!events_.empty() && input.events.size() < 4) {
+    bytes += events_.front().text.size() + 32;
+    if (bytes > k_event_bytes && !input.events.empty()) break;
+    SessionEvent event = std::move(events_.front());
+    events_.pop_front();
+    if (event.kind == SessionEvent::Kind::admit)
+      event.number = rollback_.now() + settings_.rollback.window + k_before_taking_part;
+    if (event.kind == SessionEvent::Kind::leave) leaving_ = rollback_.now();
+    input.events.push_back(std::move(event));
+    if (leaving_ >= 0) break;
+  }
+  return input;
+}
+
+// The newest that has arrived of everybody; an action counts once, in the tick in which it arrives.
+TickInputs SharedPeer::loose_inputs() {
+  TickInputs inputs;
+  for (MemberId m = 0; m < k_most_members; ++m) {
+    const InputStream* stream = rollback_.stream(m);
+    if (stream == nullptr || !members_[m]) continue;
+    HandInput::Action action = HandInput::Action::none;
+    std::uint32_t body = 0;
+    for (Tick tick = std::max(loosely_seen_[m], stream->next() - 64); tick < stream->next(); ++tick) {
+      const PeerInput* input = stream->at(tick);
+      if (input == nullptr) continue;
+      inputs.reset = inputs.reset || input->has(SessionEvent::Kind::reset);
+      if (input->hand.action == HandInput::Action::none) continue;
+      action = input->hand.action;
+      body = input->hand.body;
+    }
+    loosely_seen_[m] = stream->next();
+    const PeerInput* newest = stream->is_over() ? nullptr : stream->at(stream->next() - 1);
+    if (m >= k_shared_hands || newest == nullptr) continue;
+    inputs.hands[m] = newest->hand;
+    inputs.hands[m].action = action;
+    inputs.hands[m].body = body;
+  }
+  return inputs;
+}
+
+double SharedPeer::mean_lead() const {
+  double sum = 0;
+  int count = 0;
+  for (MemberId m = 0; m < k_most_members; ++m) {
+    if (!links_[m] || links_[m]->former || !links_[m]->link.measured()) continue;
+    sum += links_[m]->link.lead();
+    ++count;
+  }
+  return count == 0 ? 0 : sum / count;
+}
+
+// ------------------------------------------------------------------------------------------------ what is agreed on
+
+void SharedPeer::apply_events(double now, Tick tick, std::vector<PeerRequest>& requests) {
+  if (tick < events_until_) return;  // simulated again after it was healed
+  events_until_ = tick + 1;
+  for (MemberId m = 0; m < k_most_members; ++m) {
+    const InputStream* stream = rollback_.stream(m);
+    if (!members_[m] || stream == nullptr) continue;
+    if (const PeerInput* input = stream->at(tick))
+      for (const SessionEvent& event : std::vector(input->events)) apply(now, tick, m, event, requests);
+  }
+  for (MemberId m = 0; m < k_most_members; ++m) {
+    const InputStream* stream = rollback_.stream(m);
+    if (!members_[m] || stream == nullptr || tick + 1 < stream->end()) continue;
+    const PeerInput* last = stream->at(stream->end() - 1);
+    remove(m, last == nullptr || !last->has(SessionEvent::Kind::leave), tick, requests);
+  }
+}
+
+void SharedPeer::apply(double now, Tick tick, MemberId by, const SessionEvent& event,
+                       std::vector<PeerRequest>& requests) {
+  using Kind = SessionEvent::Kind;
+  const auto notice = [&](SessionNotice::Kind kind, MemberId member) {
+    requests.emplace_back(SessionNotice{kind, tick, member, event});
+  };
+  switch (event.kind) {
+    case Kind::admit: {
+      // Only the keeper of this tick may: the lowest member that takes part in it.
+      const auto takes_part = [&](MemberId m) {
+        const InputStream* stream = rollback_.stream(m);
+        return members_[m] && stream != nullptr && members_[m]->first <= tick && tick < stream->end();
+      };
+      MemberId keeper = 0;
+      while (keeper < k_most_members && !takes_part(keeper)) ++keeper;
+      const Tick first = event.number;
+      if (by != keeper || members_[event.member] || first < tick + settings_.rollback.window + 2) return;
+      members_[event.member] = Member{first, event.text};
+      reserved_ &= ~(1U << event.member);
+      rollback_.open(event.member, first);
+      loosely_seen_[event.member] = first;
+      links_[event.member].emplace(now);
+      views_[event.member].reset();
+      requests.emplace_back(ConnectMember{event.member, event.text});
+      notice(SessionNotice::Kind::joined, event.member);
+      return;
+    }
+    case Kind::say: return notice(SessionNotice::Kind::said, by);
+    case Kind::mark:
+      std::erase_if(marks_, [&](const SessionMark& mark) { return mark.by == by && mark.number == event.number; });
+      if (marks_.size() >= k_most_marks) marks_.erase(marks_.begin());
+      marks_.push_back({by, event.number, event.body, event.point});
+      return notice(SessionNotice::Kind::marked, by);
+    case Kind::unmark:
+      std::erase_if(marks_,
+                    [&](const SessionMark& mark) { return mark.by == event.member && mark.number == event.number; });
+      return notice(SessionNotice::Kind::unmarked, by);
+    case Kind::synchronise:
+      if (synchronised_ == (event.number != 0)) return;
+      synchronised_ = event.number != 0;
+      for (MemberId m = 0; m < k_most_members; ++m)
+        if (const InputStream* stream = rollback_.stream(m)) loosely_seen_[m] = stream->next();
+      return notice(SessionNotice::Kind::synchronised, by);
+    case Kind::leave:
+    case Kind::reset: return;  // the stream's end says the one, the world does the other
+  }
+}
+
+void SharedPeer::remove(MemberId member, bool dropped, Tick tick, std::vector<PeerRequest>& requests) {
+  members_[member].reset();
+  views_[member].reset();
+  frozen_ &= ~(1U << member);
+  const auto kind = dropped ? SessionNotice::Kind::dropped : SessionNotice::Kind::left;
+  requests.emplace_back(SessionNotice{kind, tick, member, {}});
+  if (member == self_ || !links_[member]) return;
+  if (dropped) {
+    links_[member]->former = true;
+    return;
+  }
+  requests.emplace_back(DisconnectMember{member});
+  links_[member].reset();
+}
+
+bool SharedPeer::announce(SessionEvent event) {
+  if (events_.size() >= k_most_waiting || event.text.size() > k_longest_event || leaving_ >= 0) return false;
+  events_.push_back(std::move(event));
+  return true;
+}
+
+std::optional<MemberId> SharedPeer::admit(const std::string& introduction, bool observer) {
+  const MemberId low = observer ? k_shared_hands : 0, high = observer ? k_most_members : k_shared_hands;
+  // Above all who were here, so that nobody new is the keeper and no number means two people, as long as that goes.
+  std::optional<MemberId> free;
+  for (MemberId m = low; m < high; ++m) {
+    const bool taken = members_[m] || (reserved_ >> m & 1U) != 0;
+    if (taken) continue;
+    if (rollback_.stream(m) == nullptr) {
+      free = m;
+      break;
+    }
+    if (!free && !links_[m]) free = m;
+  }
+  SessionEvent event;
+  event.kind = SessionEvent::Kind::admit;
+  event.text = introduction;
+  if (!free || !is_keeper()) return std::nullopt;
+  event.member = *free;
+  if (!announce(std::move(event))) return std::nullopt;
+  reserved_ |= 1U << *free;
+  return free;
+}
+
+void SharedPeer::leave() {
+  SessionEvent event;
+  event.kind = SessionEvent::Kind::leave;
+  events_.push_front(event);
+}
+
+bool SharedPeer::is_done(double now) const {
+  if (lost_) return true;
+  if (left_at_ < 0) return false;
+  if (now > left_at_ + k_farewell) return true;
+  return std::all_of(links_.begin(), links_.end(), [&](const std::optional<Linked>& other) {
+    return !other || other->former || other->have > leaving_;
+  });
+}
+
+ObjectiveSnapshot SharedPeer::snapshot() const {
+  ObjectiveSnapshot snapshot;
+  snapshot.tick = rollback_.objective();
+  snapshot.decided = decided_;
+  snapshot.synchronised = synchronised_;
+  snapshot.members = members_;
+  snapshot.marks = marks_;
+  return snapshot;
+}
+
+// ------------------------------------------------------------------------------------------------ what is sent
+
+void SharedPeer::send_inputs(double now, std::vector<PeerRequest>& requests) {
+  const bool waits = rollback_.is_full();
+  if (waits && now < last_sent_ + k_idle_interval) return;
+  last_sent_ = now;
+  const InputStream* own = rollback_.stream(self_);
+  const Tick next = own == nullptr ? rollback_.now() : own->next();
+  const auto run_from = [&](Tick first, Tick end) {
+    InputRun run;
+    run.first = first;
+    for (Tick tick = first; tick < end; ++tick) {
+      const PeerInput* input = own == nullptr ? nullptr : own->at(tick);
+      if (input == nullptr) break;
+      run.inputs.push_back(input);
+    }
+    return run;
+  };
+  for (MemberId m = 0; m < k_most_members; ++m) {
+    if (!links_[m] || links_[m]->former) continue;
+    Linked& other = *links_[m];
+    InputsMessage head;
+    head.timing.sequence = other.link.next_sequence();
+    head.timing.sent = stamp_of(now);
+    head.timing.has_echo = other.link.has_echo();
+    head.timing.echo = other.link.echo();
+    head.timing.held = other.link.held(now);
+    head.timing.loss = other.link.loss_byte();
+    head.timing.their_tick = rollback_.now();
+    head.objective = rollback_.objective();
+    const InputStream* theirs = rollback_.stream(m);
+    head.have = theirs == nullptr ? 0 : theirs->next();
+    head.decided = decided_;
+    // Each hash a few times: one of them will arrive.
+    if (!hashes_.empty() && rollback_.objective() - hashes_.rbegin()->first < settings_.hash_every / 2)
+      head.hash = StateHash{hashes_.rbegin()->first, hashes_.rbegin()->second};
+    std::vector<InputRun> runs;
+    const Tick first =
+        own == nullptr ? next : std::max({own->first(), next - repeats_for(other.link.loss_out()), other.have});
+    if (first < next) runs.push_back(run_from(first, next));
+    // What should have been acknowledged by now was lost with all its repetitions.
+    const double overdue = 1.25 * other.link.round_trip() + 4 * other.link.jitter() + 0.02;
+    if (own != nullptr && other.have >= 0 && other.have < first && own->keeps(other.have) &&
+        now > other.repaired + overdue &&
+        static_cast<double>(next - other.have) * settings_.rollback.tick_seconds > overdue) {
+      runs.push_back(run_from(other.have, std::min(first, other.have + k_repaired_at_once)));
+      other.repaired = now;
+      ++statistics_.repairs;
+    }
+    requests.emplace_back(SendMessage{m, write_inputs_message(head, runs)});
+  }
+}
+
+void SharedPeer::show_view(const ViewMessage& view, std::vector<PeerRequest>& requests) {
+  for (MemberId m = 0; m < k_most_members; ++m)
+    if (links_[m] && !links_[m]->former) requests.emplace_back(SendMessage{m, write_message(view)});
+}
+
+// ------------------------------------------------------------------------------------------------ desync alarm
+
+void SharedPeer::set_hash(Tick tick, std::uint64_t hash) {
+  hashes_[tick] = hash;
+  if (hashes_.size() > k_kept_hashes) hashes_.erase(hashes_.begin());
+}
+
+void SharedPeer::compare_hashes(std::vector<PeerRequest>& requests) {
+  for (MemberId m = 0; m < k_most_members; ++m) {
+    if (!links_[m] || links_[m]->former || links_[m]->hash.tick <= links_[m]->compared) continue;
+    const auto own = hashes_.find(links_[m]->hash.tick);
+    if (own == hashes_.end()) continue;
+    links_[m]->compared = own->first;
+    if (own->second != links_[m]->hash.hash) return sound_alarm(m, links_[m]->hash, requests);
+  }
+}
+
+void SharedPeer::sound_alarm(MemberId member, const StateHash& theirs, std::vector<PeerRequest>& requests) {
+  ++statistics_.desyncs;
+  requests.emplace_back(SessionNotice{SessionNotice::Kind::desync, theirs.tick, member, {}});
+  // Most are right; of two halves the one with the keeper.
+  const std::uint64_t own = hashes_[theirs.tick];
+  int same = 1, different = 0;
+  bool keeper_differs = false;
+  for (MemberId m = 0; m < k_most_members; ++m) {
+    if (!links_[m] || links_[m]->former || links_[m]->hash.tick != theirs.tick) continue;
+    const bool differs = links_[m]->hash.hash != own;
+    (differs ? different : same) += 1;
+    keeper_differs = keeper_differs || (differs && m == keeper());
+  }
+  if (different < same || (different == same && !keeper_differs)) return;
+  requests.emplace_back(FetchSnapshot{keeper_differs ? keeper() : member, theirs.tick});
+}
+
+bool SharedPeer::heal(const ObjectiveSnapshot& snapshot, std::vector<PeerRequest>& requests) {
+  if (!rollback_.restart(snapshot.tick)) return false;
+  hashes_.clear();
+  requests.emplace_back(SessionNotice{SessionNotice::Kind::healed, snapshot.tick, self_, {}});
+  return true;
+}
+
+}  // namespace cotouch

@@ -1,0 +1,220 @@
+// One member of a shared session (paper 004, section 3): a pure object without clock, sockets or world. Time and
+// messages come in; what is to be simulated and sent comes out as requests, in order. The real loop and the simulation
+// drive it alike.
+//
+// Every member sends its inputs to every other one. A tick is objective once all inputs of it are known. The world goes
+// at most a window of ticks beyond that; then it waits.
+//
+// Who takes part. The keeper, the lowest member that takes part, admits newcomers by an event in its inputs, so that
+// everybody learns of them at the same tick. Whoever leaves says so in its last input. If a member that the others wait
+// for brings no new input for `patience` seconds, the lowest of the others proposes to drop it: all of them promise to
+// take no more from it and tell how far they know it; then it is decided that its inputs end at the last one that any
+// of them knows. No tick that one of them called objective is therefore ever changed. If those who agree are not the
+// larger half (or the half with the lowest member), they wait `patience_alone` seconds before they go on without the
+// rest. When two parts that went on without each other meet again, the smaller one (or the one without the lowest
+// member) joins the other anew.
+#pragma once
+
+#include <cotouch/session/peer_message.h>
+#include <cotouch/session/rollback.h>
+#include <cotouch/session/tick_clock.h>
+
+#include <deque>
+#include <map>
+#include <string>
+
+namespace cotouch {
+
+struct PeerSettings {
+  RollbackSettings rollback;
+  double patience = 3;         // seconds
+  double patience_alone = 10;  // seconds
+  Tick hash_every = 64;        // ticks between hashes that are compared
+};
+
+// A message for another member.
+struct SendMessage {
+  MemberId to = 0;
+  std::vector<std::byte> bytes;
+};
+// This member can be talked to from now on.
+struct ConnectMember {
+  MemberId member = 0;
+  std::string introduction;
+};
+// It will not be talked to any more.
+struct DisconnectMember {
+  MemberId member = 0;
+};
+// The others went on without us: ask `via` to join them again.
+struct JoinAgain {
+  MemberId via = 0;
+};
+// Our state is not what most of the others have: ask `from` for an objective snapshot and give it to heal().
+struct FetchSnapshot {
+  MemberId from = 0;
+  Tick tick = 0;  // at which the states differ
+};
+// With synchronisation off: a tick of the world in which inputs count when they arrive.
+struct AdvanceLoosely {
+  TickInputs inputs;
+};
+// For people and for the journal.
+struct SessionNotice {
+  enum class Kind : std::uint8_t { joined, left, dropped, said, marked, unmarked, synchronised, desync, healed };
+  Kind kind = Kind::joined;
+  Tick tick = 0;
+  MemberId member = 0;
+  SessionEvent event;
+};
+
+using PeerRequest = std::variant<LoadState, AdvanceState, SaveState, ConfirmTick, AdvanceLoosely, SendMessage,
+                                 ConnectMember, DisconnectMember, JoinAgain, FetchSnapshot, SessionNotice>;
+
+struct PeerStatistics {
+  std::uint64_t rollbacks = 0, replayed_ticks = 0, ticks = 0, waits = 0;
+  std::uint64_t dropped_messages = 0;  // that were none, or from nobody
+  std::uint64_t repairs = 0;           // runs of inputs sent again
+  Tick last_rollback = 0;              // ticks replayed by the last poll
+  std::uint64_t desyncs = 0;
+};
+
+class SharedPeer {
+ public:
+  // Goes on from a snapshot in which `self` is a member. `now` is any clock that does not go back, seconds.
+  SharedPeer(const PeerSettings& settings, MemberId self, const ObjectiveSnapshot& snapshot, double now);
+
+  // What arrived from another member. Never throws; what makes no sense is counted and dropped.
+  void receive(double now, MemberId from, std::span<const std::byte> message);
+
+  // Does what is due and appends what is to be done, in order. `hand` is what the own hand does now; returns whether a
+  // tick took it (its action must then not be given again).
+  bool poll(double now, const HandInput& hand, std::vector<PeerRequest>& requests);
+  // When poll() should be called again at the latest.
+  double next_poll() const { return clock_.next(); }
+
+  // Goes out with the next tick. False if too much is waiting already.
+  bool announce(SessionEvent event);
+  // For the keeper: number of the newcomer, if there is room. SessionNotice joined says when a snapshot that contains
+  // it can be made.
+  std::optional<MemberId> admit(const std::string& introduction, bool observer);
+  // The last tick is the next one; is_done() once the others know, or after a second.
+  void leave();
+  bool is_done(double now) const;
+
+  // The hash of the objective state before `tick`, for those multiples of hash_every that were confirmed.
+  void set_hash(Tick tick, std::uint64_t hash);
+  // An objective snapshot from another member; false if it does not reach back to it.
+  bool heal(const ObjectiveSnapshot& snapshot, std::vector<PeerRequest>& requests);
+
+  // Who takes part and what stands, without the world's state.
+  ObjectiveSnapshot snapshot() const;
+
+  MemberId self() const { return self_; }
+  Tick now() const { return rollback_.now(); }
+  Tick objective() const { return rollback_.objective(); }
+  const RollbackSettings& rollback_settings() const { return settings_.rollback; }
+  bool is_member(MemberId member) const { return member < k_most_members && members_[member].has_value(); }
+  const std::optional<Member>& member(MemberId member) const { return members_[member]; }
+  const PeerLink* link(MemberId member) const { return links_[member] ? &links_[member]->link : nullptr; }
+  MemberId keeper() const;
+  bool is_keeper() const { return keeper() == self_; }
+  bool synchronised() const { return synchronised_; }
+  const std::vector<SessionMark>& marks() const { return marks_; }
+  // The world waits for these; bit m for member m.
+  std::uint32_t waiting_for() const { return rollback_.is_full() ? rollback_.awaited() : 0; }
+  bool is_cut_off() const { return cut_off_; }
+  bool is_lost() const { return lost_; }
+  const PeerStatistics& statistics() const { return statistics_; }
+  // The newest that another member said of its view.
+  const std::optional<ViewMessage>& view_of(MemberId member) const { return views_[member]; }
+  // Tells the others where a body is in this view.
+  void show_view(const ViewMessage& view, std::vector<PeerRequest>& requests);
+
+ private:
+  struct Linked {
+    explicit Linked(double now) : link(now), progress(now) {}
+    PeerLink link;
+    Tick have = -1;                                // of our inputs, all before this one are known there
+    Tick objective = 0;                            // theirs
+    double progress;                               // when its stream last grew
+    double repaired = -1, told = -1, probed = -1;  // when we last sent inputs again, a decision, a probe
+    Ballot decided;
+    StateHash hash;       // the newest it has told
+    Tick compared = 0;    // with ours
+    bool former = false;  // dropped; perhaps it comes back
+  };
+  struct Proposal {
+    ProposeMessage message;
+    std::uint32_t dropped = 0, asked = 0, promised = 0;
+    double started = 0, sent = -1;
+    std::array<std::vector<StreamEnd>, k_most_members> answers;
+  };
+
+  // shared_peer.cpp
+  void take(double now, MemberId from, const InputsMessage& message);
+  void take(double now, MemberId from, const ViewMessage& message);
+  void confirm_ticks(double now, std::vector<PeerRequest>& requests);
+  void apply_events(double now, Tick tick, std::vector<PeerRequest>& requests);
+  void apply(double now, Tick tick, MemberId by, const SessionEvent& event, std::vector<PeerRequest>& requests);
+  void remove(MemberId member, bool dropped, Tick tick, std::vector<PeerRequest>& requests);
+  bool run_tick(double now, const HandInput& hand, std::vector<PeerRequest>& requests);
+  PeerInput own_input(const HandInput& hand);
+  TickInputs loose_inputs();
+  void send_inputs(double now, std::vector<PeerRequest>& requests);
+  double mean_lead() const;
+  void compare_hashes(std::vector<PeerRequest>& requests);
+  void sound_alarm(MemberId member, const StateHash& theirs, std::vector<PeerRequest>& requests);
+
+  // shared_peer_membership.cpp
+  void take(double now, MemberId from, const ProposeMessage& message);
+  void take(double now, MemberId from, const PromiseMessage& message);
+  void take(double now, MemberId from, const DecideMessage& message);
+  void take(double now, MemberId from, const WantMessage& message);
+  void take(double now, MemberId from, const FillMessage& message);
+  void take(double now, MemberId from, const ProbeMessage& message);
+  void watch_members(double now);
+  std::uint32_t suspects(double now) const;
+  void propose(double now, std::uint32_t dropped);
+  void follow_proposal(double now);
+  void decide(double now, const DecideMessage& decision);
+  void ask_for_gaps(double now);
+  void probe_former(double now);
+  std::vector<StreamEnd> ends_of(std::uint32_t members) const;
+  std::uint32_t active_members() const;
+  bool may_go_on(std::uint32_t remaining, double now) const;
+  void lose(MemberId via);
+  void queue(MemberId to, std::vector<std::byte> bytes) { outbox_.push_back({to, std::move(bytes)}); }
+
+  PeerSettings settings_;
+  MemberId self_;
+  Rollback rollback_;
+  TickClock clock_;
+  std::array<std::optional<Member>, k_most_members> members_;
+  std::array<std::optional<Linked>, k_most_members> links_;
+  std::array<std::optional<ViewMessage>, k_most_members> views_;
+  std::array<Tick, k_most_members> loosely_seen_{};
+  std::vector<SessionMark> marks_;
+  bool synchronised_ = true;
+  std::deque<SessionEvent> events_;
+  std::uint32_t reserved_ = 0;  // numbers given to newcomers who are not members yet
+  std::int64_t leaving_ = -1;   // the tick of our leave; -1: none
+  double left_at_ = -1;
+
+  Ballot promised_, decided_;
+  std::uint32_t highest_round_ = 0;
+  std::uint32_t frozen_ = 0;  // nothing is taken from these any more, but through others
+  std::optional<Proposal> proposal_;
+  std::optional<DecideMessage> last_decision_;
+  double asked_for_gaps_ = -1;
+  bool cut_off_ = false, lost_ = false, told_lost_ = false;
+  MemberId join_via_ = 0;
+
+  Tick events_until_ = 0;                 // events of ticks before this one have happened
+  std::map<Tick, std::uint64_t> hashes_;  // own, of the newest comparisons
+  double last_sent_ = -1;
+  std::vector<SendMessage> outbox_;  // what receive() has to say, until the next poll
+  PeerStatistics statistics_;
+};
+
+}  // namespace cotouch

@@ -1,0 +1,276 @@
+// How members agree on who is dropped, and what becomes of those who were.
+#include <cotouch/session/shared_peer.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace cotouch {
+namespace {
+
+constexpr double k_repeat = 0.25;  // seconds between repetitions of what may have been lost
+constexpr double k_probe_interval = 1;
+constexpr Tick k_filled_at_once = 64;
+constexpr int k_fills = 4;  // messages for one wish
+
+std::uint32_t bit(MemberId member) {
+  return 1U << member;
+}
+
+template <class Do>
+void for_each(std::uint32_t members, const Do& what) {
+  for (; members != 0; members &= members - 1) what(static_cast<MemberId>(std::countr_zero(members)));
+}
+
+std::uint32_t members_of(std::span<const StreamEnd> ends) {
+  std::uint32_t members = 0;
+  for (const StreamEnd& end : ends) members |= bit(end.member);
+  return members;
+}
+
+const StreamEnd* find(std::span<const StreamEnd> ends, MemberId member) {
+  const auto found = std::find_if(ends.begin(), ends.end(), [&](const StreamEnd& e) { return e.member == member; });
+  return found == ends.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<StreamEnd> SharedPeer::ends_of(std::uint32_t members) const {
+  std::vector<StreamEnd> ends;
+  for_each(members, [&](MemberId m) {
+    const InputStream* stream = rollback_.stream(m);
+    if (stream == nullptr) return ends.push_back({m, 0, false});
+    const bool final = stream->end() != k_never;
+    ends.push_back({m, final ? stream->end() : stream->next(), final});
+  });
+  return ends;
+}
+
+// The larger half goes on at once, the other waits: perhaps it is only cut off.
+bool SharedPeer::may_go_on(std::uint32_t remaining, double now) const {
+  const std::uint32_t all = active_members() | bit(self_);
+  const int left = std::popcount(remaining), total = std::popcount(all);
+  if (2 * left > total) return true;
+  if (2 * left == total && (remaining & bit(static_cast<MemberId>(std::countr_zero(all)))) != 0) return true;
+  double heard = -1;
+  for_each(all & ~remaining, [&](MemberId m) {
+    if (links_[m]) heard = std::max(heard, links_[m]->progress);
+  });
+  return now > heard + settings_.patience_alone;
+}
+
+// Those whom we wait for and who bring nothing new, those who were given up already, and those who do not answer.
+std::uint32_t SharedPeer::suspects(double now) const {
+  const std::uint32_t active = active_members() & ~bit(self_);
+  std::uint32_t found = frozen_ & active;
+  for_each(rollback_.awaited() & active, [&](MemberId m) {
+    if (links_[m] && now > links_[m]->progress + settings_.patience && rollback_.now() > rollback_.objective())
+      found |= bit(m);
+  });
+  if (proposal_ && now > proposal_->started + settings_.patience)
+    for_each(proposal_->asked & ~proposal_->promised & active, [&](MemberId m) {
+      if (links_[m] && now > links_[m]->link.last_heard() + settings_.patience) found |= bit(m);
+    });
+  return found;
+}
+
+void SharedPeer::watch_members(double now) {
+  const std::uint32_t suspected = suspects(now);
+  cut_off_ = false;
+  if (suspected == 0) {
+    proposal_.reset();
+  } else {
+    const std::uint32_t remaining = (active_members() | bit(self_)) & ~suspected;
+    cut_off_ = !may_go_on(remaining, now);
+    const bool first = static_cast<MemberId>(std::countr_zero(remaining)) == self_;
+    if (!first)
+      proposal_.reset();
+    else if (!proposal_ || proposal_->dropped != suspected || promised_ > proposal_->message.ballot)
+      propose(now, suspected);
+    if (proposal_) follow_proposal(now);
+  }
+  ask_for_gaps(now);
+  probe_former(now);
+  // Whoever shows an older decision has not heard of the newest.
+  if (last_decision_)
+    for (MemberId m = 0; m < k_most_members; ++m) {
+      if (!links_[m] || links_[m]->former || !is_member(m) || links_[m]->decided >= decided_) continue;
+      if (now < links_[m]->told + k_repeat) continue;
+      links_[m]->told = now;
+      queue(m, write_message(*last_decision_));
+    }
+}
+
+void SharedPeer::propose(double now, std::uint32_t dropped) {
+  proposal_.emplace();
+  proposal_->message.ballot = {std::max(highest_round_, promised_.round) + 1, self_};
+  proposal_->dropped = dropped;
+  proposal_->asked = active_members() & ~dropped & ~bit(self_);
+  proposal_->started = now;
+  highest_round_ = proposal_->message.ballot.round;
+  promised_ = proposal_->message.ballot;
+  frozen_ |= dropped;
+  proposal_->message.ends = ends_of(dropped);
+}
+
+void SharedPeer::follow_proposal(double now) {
+  Proposal& proposal = *proposal_;
+  proposal.message.ends = ends_of(proposal.dropped);
+  const std::uint32_t missing = proposal.asked & ~proposal.promised;
+  if (missing != 0) {
+    if (now < proposal.sent + k_repeat) return;
+    proposal.sent = now;
+    for_each(missing, [&](MemberId m) { queue(m, write_message(proposal.message)); });
+    return;
+  }
+  const std::uint32_t remaining = (active_members() | bit(self_)) & ~proposal.dropped;
+  if (!may_go_on(remaining, now)) return;
+  // The last input that any of us knows is the end, unless an end was decided before.
+  DecideMessage decision;
+  decision.ballot = proposal.message.ballot;
+  bool complete = true;
+  for (StreamEnd end : proposal.message.ends) {
+    MemberId knows = self_;
+    for_each(proposal.promised, [&](MemberId m) {
+      const StreamEnd* theirs = find(proposal.answers[m], end.member);
+      if (theirs == nullptr || end.final) return;
+      if (theirs->final || theirs->next > end.next) {
+        end = *theirs;
+        knows = m;
+      }
+    });
+    const InputStream* stream = rollback_.stream(end.member);
+    if (stream != nullptr && stream->next() < end.next) {
+      complete = false;
+      if (now >= asked_for_gaps_ + k_repeat) queue(knows, write_message(WantMessage{end.member, stream->next()}));
+    }
+    end.final = true;
+    decision.ends.push_back(end);
+  }
+  if (!complete) {
+    if (now >= asked_for_gaps_ + k_repeat) asked_for_gaps_ = now;
+    return;
+  }
+  decide(now, decision);
+}
+
+void SharedPeer::decide(double now, const DecideMessage& decision) {
+  for (const StreamEnd& end : decision.ends)
+    if (end.member == self_ || end.next < rollback_.objective()) return lose(decision.ballot.proposer);
+  decided_ = promised_ = decision.ballot;
+  last_decision_ = decision;
+  for (const StreamEnd& end : decision.ends) {
+    rollback_.finish(end.member, end.next);
+    frozen_ |= bit(end.member);
+  }
+  proposal_.reset();
+  // Nobody was awaited for their own sake while this went on.
+  for (std::optional<Linked>& other : links_)
+    if (other) other->progress = std::max(other->progress, now);
+}
+
+void SharedPeer::take(double /*now*/, MemberId from, const ProposeMessage& message) {
+  highest_round_ = std::max(highest_round_, message.ballot.round);
+  if (links_[from]->former || message.ballot.proposer != from) return;
+  const std::uint32_t dropped = members_of(message.ends);
+  if ((dropped & bit(self_)) != 0) return;  // they will decide without us, and tell us then
+  PromiseMessage answer;
+  answer.ballot = promised_;
+  if (message.ballot >= promised_) {
+    promised_ = answer.ballot = message.ballot;
+    frozen_ |= dropped & active_members();
+    answer.ends = ends_of(dropped);
+    if (proposal_ && proposal_->message.ballot < promised_) proposal_.reset();
+  }
+  queue(from, write_message(answer));
+}
+
+void SharedPeer::take(double /*now*/, MemberId from, const PromiseMessage& message) {
+  highest_round_ = std::max(highest_round_, message.ballot.round);
+  if (!proposal_) return;
+  if (message.ballot > proposal_->message.ballot) {
+    proposal_.reset();  // too late; again, in a later round, if there is still a reason
+    promised_ = std::max(promised_, Ballot{message.ballot.round, 0});
+    return;
+  }
+  if (message.ballot != proposal_->message.ballot || (proposal_->asked & bit(from)) == 0) return;
+  proposal_->promised |= bit(from);
+  proposal_->answers[from] = message.ends;
+}
+
+void SharedPeer::take(double now, MemberId from, const DecideMessage& message) {
+  highest_round_ = std::max(highest_round_, message.ballot.round);
+  if (links_[from]->former || message.ballot < promised_ || message.ballot <= decided_) return;
+  if ((members_of(message.ends) & bit(from)) != 0) return;
+  decide(now, message);
+}
+
+void SharedPeer::take(double /*now*/, MemberId from, const WantMessage& message) {
+  const InputStream* stream = rollback_.stream(message.member);
+  if (stream == nullptr) return;
+  Tick first = message.first;
+  for (int i = 0; i < k_fills && first < stream->next(); ++i) {
+    InputRun run;
+    run.first = first;
+    for (; first < stream->next() && first < run.first + k_filled_at_once; ++first) {
+      const PeerInput* input = stream->at(first);
+      if (input == nullptr) return;
+      run.inputs.push_back(input);
+    }
+    queue(from, write_fill(message.member, run));
+  }
+}
+
+void SharedPeer::take(double /*now*/, MemberId from, const FillMessage& message) {
+  // Only of somebody who cannot be asked: whoever can speaks for itself.
+  if (links_[from]->former || (frozen_ & bit(message.member)) == 0) return;
+  for (std::size_t i = 0; i < message.block.inputs.size(); ++i)
+    rollback_.receive(message.member, message.block.first + static_cast<Tick>(i), message.block.inputs[i]);
+}
+
+// Inputs of members that were dropped and that others still know.
+void SharedPeer::ask_for_gaps(double now) {
+  if (now < asked_for_gaps_ + k_repeat) return;
+  for_each(rollback_.awaited(), [&](MemberId gone) {
+    const InputStream* stream = rollback_.stream(gone);
+    if (stream->end() == k_never) return;
+    asked_for_gaps_ = now;
+    for_each(active_members() & ~bit(self_), [&](MemberId m) {
+      queue(m, write_message(WantMessage{gone, stream->next()}));
+    });
+  });
+}
+
+void SharedPeer::probe_former(double now) {
+  for (MemberId m = 0; m < k_most_members; ++m) {
+    if (!links_[m] || !links_[m]->former || now < links_[m]->probed + k_probe_interval) continue;
+    links_[m]->probed = now;
+    const std::uint32_t active = active_members();
+    ProbeMessage probe;
+    probe.decided = decided_;
+    probe.members = static_cast<std::uint8_t>(std::popcount(active));
+    probe.lowest = keeper();
+    probe.you_are_dropped = true;
+    queue(m, write_message(probe));
+  }
+}
+
+void SharedPeer::take(double /*now*/, MemberId from, const ProbeMessage& message) {
+  if (!message.you_are_dropped) return;
+  if (!links_[from]->former) {
+    // They dropped us while we were away; we never dropped them.
+    if (message.decided > decided_) lose(message.lowest);
+    return;
+  }
+  // Both sides went on: the larger one stays, or the one with the lower member.
+  const int ours = std::popcount(active_members());
+  const bool they_stay = message.members > ours || (message.members == ours && message.lowest < keeper());
+  if (they_stay) lose(message.lowest);
+}
+
+void SharedPeer::lose(MemberId via) {
+  lost_ = true;
+  join_via_ = via;
+}
+
+}  // namespace cotouch
