@@ -13,7 +13,6 @@ Vec3d turn(const Quat& from, const Quat& to) noexcept {
   return from == to ? Vec3d{} : rotation_vector(to * from.conjugate());
 }
 
-<<<<<<< HEAD
 // Of a person's hand, approximately. Tremor moves it by some hundredths of a millimetre, and some hundredths of a
 // degree.
 MotionFilter::Settings settings(Prediction kind, double tick, double noise, double acceleration, double jerk) noexcept {
@@ -34,16 +33,10 @@ HandPredictor::HandPredictor(Prediction kind, double tick_seconds) noexcept
       tick_seconds_(tick_seconds),
       linear_(settings(kind, tick_seconds, 3e-5, 0.3, 5)),
       angular_(settings(kind, tick_seconds, 3e-4, 1.5, 25)) {
-=======
-}  // namespace
-
-HandPredictor::HandPredictor(Prediction kind, double tick_seconds) noexcept : kind_(kind), tick_seconds_(tick_seconds) {
->>>>>>> main
 }
 
 void HandPredictor::observe(Tick tick, const HandInput& input) noexcept {
   step_ = {};
-<<<<<<< HEAD
   bool goes_on = is_usable(newest_) && is_usable(input);
   if (goes_on) {
     step_ = {input.pose.position - newest_.pose.position, turn(newest_.pose.rotation, input.pose.rotation)};
@@ -64,12 +57,6 @@ void HandPredictor::observe(Tick tick, const HandInput& input) noexcept {
     filter->observe(filter == &linear_ ? step_.linear : step_.angular);
     if (input.action != HandInput::Action::none) filter->stop();
   }
-=======
-  if (is_usable(newest_) && is_usable(input))
-    step_ = {input.pose.position - newest_.pose.position, turn(newest_.pose.rotation, input.pose.rotation)};
-  newest_ = input;
-  newest_tick_ = tick;
->>>>>>> main
 }
 
 HandInput HandPredictor::predict(Tick tick) const noexcept {
@@ -80,12 +67,8 @@ HandInput HandPredictor::predict(Tick tick) const noexcept {
   }
   if (kind_ == Prediction::hold || !is_usable(newest_)) return out;
   const auto ahead = static_cast<double>(tick - newest_tick_);
-<<<<<<< HEAD
   const Vec6 motion = kind_ == Prediction::linear ? Vec6{step_.linear * ahead, step_.angular * ahead}
                                                   : Vec6{linear_.predict(ahead), angular_.predict(ahead)};
-=======
-  const Vec6 motion{step_.linear * ahead, step_.angular * ahead};
->>>>>>> main
   out.pose.position += motion.linear;
   // What does not turn keeps its bits, which normalising might change.
   if (motion.angular != Vec3d{})
@@ -94,13 +77,9 @@ HandInput HandPredictor::predict(Tick tick) const noexcept {
 }
 
 void HandPredictor::set_jitter(double seconds) noexcept {
-<<<<<<< HEAD
   const double ticks = seconds > 0 ? seconds / tick_seconds_ : 0;
   linear_.set_jitter(ticks);
   angular_.set_jitter(ticks);
-=======
-  jitter_ = seconds;
->>>>>>> main
 }
 
 }  // namespace cotouch
