@@ -58,6 +58,10 @@ PersonTask docking_task(const WorldModel& model, double side) {
   return out;
 }
 
+Pose person_start(double side) {
+  return {{0.25, 0.135 * side, 0.12}, {}};
+}
+
 SimulatedPerson::SimulatedPerson(const PersonSettings& settings, PersonTask task, std::uint32_t hand, const Pose& start,
                                  std::uint64_t seed)
     : settings_(settings),
@@ -144,7 +148,6 @@ void SimulatedPerson::decide(double now, const Seen& view, HandInput& input) {
       phase_ = Phase::together;
       pause(now, 0.5);
       break;
-    case Phase::take:
     case Phase::together:
       if (!holding_)
         phase_ = Phase::reach;

@@ -82,6 +82,8 @@ struct PersonTask {
 };
 // The built-in scene `docking`: up, in front of the rails, and in. `side` is -1 or 1.
 PersonTask docking_task(const WorldModel& model, double side);
+// Where a hand rests before it begins.
+Pose person_start(double side);
 
 class SimulatedPerson {
  public:
@@ -96,7 +98,7 @@ class SimulatedPerson {
   std::size_t waypoint() const { return waypoint_; }
 
  private:
-  enum class Phase : std::uint8_t { wait, reach, take, together, lead, aside, done };
+  enum class Phase : std::uint8_t { wait, reach, together, lead, aside, done };
   struct Seen {
     double time = 0;
     Pose body;
