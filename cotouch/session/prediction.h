@@ -6,10 +6,17 @@
 // With x the newest known pose and h how many ticks lie ahead of it:
 //   hold                 x
 //   linear               x + h (x - the pose before it)
+//   kalman_velocity      x + the displacement that a filter of constant velocity expects
+//   kalman_acceleration  the same with constant acceleration
+// motion_filter.h says how the filters keep from overshooting, which the one of paper 004 did at grasps, releases,
+// sudden turns and rapid movements (section 5.2). A hand that takes hold or lets go starts from rest. A hand whose pose
+// did not change for four ticks is predicted exactly as it is, whatever the kind, so that resting hands cause no
+// rollback.
 //
 // Rotations are predicted by their rotation vector relative to the newest known rotation, world axes.
 #pragma once
 
+#include <cotouch/session/motion_filter.h>
 #include <cotouch/session/tick.h>
 #include <cotouch/world/input.h>
 
@@ -32,10 +39,10 @@ class HandPredictor {
  private:
   Prediction kind_;
   double tick_seconds_;
-  double jitter_ = 0;
   Tick newest_tick_ = -1;
   HandInput newest_;
   Vec6 step_;  // motion during the newest tick
+  MotionFilter linear_, angular_;
 };
 
 }  // namespace cotouch
