@@ -67,7 +67,7 @@ void run_replay(const ReplayCommand& command) {
     if (i % 1000 == 0) bar.update("Feeling it again", static_cast<double>(i) / count);
     for (std::uint32_t hand = 0; hand < recording.hands; ++hand)
       largest =
-          std::max(largest, norm(replay.sample().hands[hand].felt.force - recording.samples[i].hands[hand].felt.force));
+          std::max(largest, norm(replay.sample().hand(hand).felt.force - recording.samples[i].hand(hand).felt.force));
   }
   bar.clear();
   if (!command.csv.empty()) write_file(command.csv, to_csv(recording, model));

@@ -147,14 +147,14 @@ TEST_F(PlayCommandLine, FeelPlaysEveryHandOfASceneFile) {
   EXPECT_NE(text_of(folder_ / "a.svg").find("hand 2"), std::string::npos);
   const Recording recording = read_recording(folder_ / "two.cotrec");
   ASSERT_EQ(recording.hands, 2U);
-  const TouchSample& late = recording.samples.at(recording.samples.size() / 2);
-  EXPECT_TRUE(late.hands[0].input.present);
-  EXPECT_TRUE(late.hands[1].input.present);
+  const RecordedSample& late = recording.samples.at(recording.samples.size() / 2);
+  EXPECT_TRUE(late.hand(0).input.present);
+  EXPECT_TRUE(late.hand(1).input.present);
   // The first is pressed onto the ball below it, the second goes down beside it: 6 cm aside of balls of 2 cm.
   double first = 0, second = 0;
-  for (const TouchSample& sample : recording.samples) {
-    first = std::max(first, norm(sample.hands[0].felt.force));
-    second = std::max(second, norm(sample.hands[1].felt.force));
+  for (const RecordedSample& sample : recording.samples) {
+    first = std::max(first, norm(sample.hand(0).felt.force));
+    second = std::max(second, norm(sample.hand(1).felt.force));
   }
   EXPECT_GT(first, 1);
   EXPECT_LT(second, first / 2);
