@@ -45,6 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         while (device.read(reading)) {
         }
       }
+      recorded_people(recording);
       play(recording);
     } catch (const Error&) {
     }

@@ -109,6 +109,11 @@ struct Setting {
 Setting recorded_setting(const FeelCommand& command, FolderLibrary& library, ProgressBar& bar) {
   Setting setting;
   const Recording recording = read_recording(command.hand);
+  if (!recording.limited)
+    throw Error(fmt::format("{} is of a shared session, which steps more slowly than hands feel; see it again with "
+                            "'cotouch replay'.",
+                            command.hand),
+                ErrorCode::unsupported);
   const RecordedScene recorded = parse_recorded_scene(recording.scene);
   if (!command.scene.empty() && !names_scene_file(command.scene) && command.scene != recorded.name)
     throw Error(fmt::format("{} was recorded in the scene '{}'; feel that one.", command.hand, recorded.name));
