@@ -127,7 +127,9 @@ void declare_play(CLI::App& app, PlayCommand& command) {
 
 void declare_replay(CLI::App& app, ReplayCommand& command) {
   CLI::App* sub = app.add_subcommand("replay", "Feel a recording again and compare every force, bit for bit");
-  sub->add_option("recording", command.recording, "a file made by the page's record button (*.cotrec)")->required();
+  sub->add_option("recording", command.recording,
+                  "a file made by the page's record button or by a shared session (*.cotrec)")
+      ->required();
   sub->add_option("--scene", command.scene,
                   "the scene it was made in: a name, a scene file (scene.toml) or its folder; without it, the scene of "
                   "the name that the recording has");
