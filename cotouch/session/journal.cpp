@@ -22,7 +22,6 @@ constexpr std::size_t k_most_waiting = 32U << 20U;    // bytes, while the disk t
 constexpr std::size_t k_most_inputs = 1U << 20U;      // bytes of a tick
 constexpr std::size_t k_most_snapshot = 128U << 20U;  // bytes
 constexpr std::size_t k_longest_kind = 32, k_longest_text = 1024;
-constexpr Tick k_never = std::numeric_limits<Tick>::max();
 
 std::string cut(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
