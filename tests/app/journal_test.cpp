@@ -51,7 +51,10 @@ TEST_F(JournalCommandLine, RefusesWhatIsNoJournalInOneSentence) {
   expect_one_sentence(run({"journal", "text.journal"}));
   expect_one_sentence(run({"journal", "missing.journal", "--json"}));
   expect_one_sentence(run({"journal", "a.journal", "--export", "./a.journal"}));
-  expect_one_sentence(run({"journal", "a.journal", "--export", "a.cotrec", "--scene", "stack"}));
+  Scene other = two_balls();
+  other.bodies[1].density = 2000;
+  save_scene(other, "other", folder_ / ".state/cotouch/scenes/other");
+  expect_one_sentence(run({"journal", "a.journal", "--export", "a.cotrec", "--scene", "other", "--json"}));
 }
 
 }  // namespace
