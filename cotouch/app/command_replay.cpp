@@ -20,7 +20,7 @@ namespace cotouch {
 
 namespace {
 
-constexpr std::array<const char*, 4> k_kinds{"joined", "left", "said", "marked"};
+constexpr std::array<const char*, 5> k_kinds{"joined", "left", "said", "marked", "reset"};
 
 const char* word_of(RecordedEvent::Kind kind) {
   return k_kinds[static_cast<std::size_t>(kind)];

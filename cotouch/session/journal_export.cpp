@@ -9,7 +9,7 @@
 namespace cotouch {
 namespace {
 
-constexpr std::array<std::string_view, 4> k_kinds{"joined", "left", "said", "marked"};
+constexpr std::array<std::string_view, 5> k_kinds{"joined", "left", "said", "marked", "reset"};
 
 // Who had come before the stretch began is there from its first tick on.
 void append_notes(Recording& recording, const std::vector<JournalNote>& notes, Tick first) {
@@ -43,9 +43,15 @@ Recording recording_of(Journal& journal, const std::shared_ptr<const WorldModel>
   Recording recording = begin_shared_recording(*model, state, journal.head().scene);
   const auto count = static_cast<double>(std::max<Tick>(1, journal.next_tick().value_or(start->tick) - start->tick));
   StepScratch scratch(*model);
+  const std::vector<JournalNote> notes = journal.notes();
+  const auto is_reset = [&](Tick tick) {
+    return std::any_of(notes.begin(), notes.end(),
+                       [tick](const JournalNote& note) { return note.tick == tick && note.kind == "reset"; });
+  };
   std::vector<HandInput> inputs;
   journal.for_each_tick(start->tick, [&](const JournalTick& tick) {
     if (!decode_tick(tick.inputs, inputs)) throw_damaged(tick.tick);
+    if (is_reset(tick.tick)) state = WorldState(*model);
     step(*model, state, inputs, scratch);
     if (state.hash() != tick.state_hash)
       throw Error("Tick " + std::to_string(tick.tick) +
@@ -56,7 +62,7 @@ Recording recording_of(Journal& journal, const std::shared_ptr<const WorldModel>
     if (done) done(static_cast<double>(recording.samples.size()) / count);
     return true;
   });
-  append_notes(recording, journal.notes(), start->tick);
+  append_notes(recording, notes, start->tick);
   return recording;
 }
 

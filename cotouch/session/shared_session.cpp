@@ -14,7 +14,7 @@
 namespace cotouch {
 namespace {
 
-constexpr double k_peers_interval = 0.25, k_view_interval = 0.1;  // seconds
+constexpr double k_peers_interval = 0.25, k_view_interval = 0.1, k_flush_interval = 0.5;  // seconds
 constexpr auto k_longest_wait = std::chrono::milliseconds(5);
 constexpr std::size_t k_seen = 512;  // views that may be compared
 constexpr std::size_t k_longest_said = 500;
@@ -178,8 +178,8 @@ void SharedSession::run_once(double now) {
   std::chrono::nanoseconds wait = k_longest_wait;
   if (peer_)
     wait = std::clamp<std::chrono::nanoseconds>(
-        std::chrono::nanoseconds(static_cast<std::int64_t>((peer_->next_poll() - now) * 1e9)), std::chrono::nanoseconds(0),
-        k_longest_wait);
+        std::chrono::nanoseconds(static_cast<std::int64_t>((peer_->next_poll() - now) * 1e9)),
+        std::chrono::nanoseconds(0), k_longest_wait);
   network_->run(*this, wait);
   now = PeerNetwork::now();
   if (phase_ == Phase::running) {
@@ -196,7 +196,8 @@ void SharedSession::run_once(double now) {
     search_former(now);
     compare_views(now);
     tell_peers(now);
-    if (journal_) {
+    if (journal_ && now > flushed_ + k_flush_interval) {
+      flushed_ = now;
       journal_->flush();
       if (journal_->status() != journal_status_) {
         journal_status_ = journal_->status();
@@ -286,10 +287,13 @@ void SharedSession::confirmed(const ConfirmTick& confirm) {
     const std::scoped_lock lock(agreed_mutex_);
     agreed_ = {tick, hash, state.head().task.done != 0, state.head().task.seconds};
   }
-  if (recording_) append_tick(*recording_, confirm.inputs.hands, state, confirm.inputs.reset);
-  if (rolling_) append_tick(*rolling_, confirm.inputs.hands, state, confirm.inputs.reset);
-  if (tick % (10 * settings_.peer.hash_every) == 0)
-    rolling_ = begin_shared_recording(*model_, state, description_);
+  for (std::optional<Recording>* recording : {&recording_, &rolling_}) {
+    if (!*recording) continue;
+    if (confirm.inputs.reset)
+      append_event(**recording, {(*recording)->samples.size(), std::nullopt, RecordedEvent::Kind::reset, {}});
+    append_tick(**recording, confirm.inputs.hands, state);
+  }
+  if (tick % (10 * settings_.peer.hash_every) == 0) rolling_ = begin_shared_recording(*model_, state, description_);
   write_journal(confirm);
 }
 
@@ -325,11 +329,8 @@ void SharedSession::noticed(const SessionNotice& notice) {
     case Kind::marked:
       record_event(RecordedEvent::Kind::marked, {});
       return listener_.marked({notice.member, notice.event.number, notice.event.body, notice.event.point}, false);
-    case Kind::unmarked:
-      return listener_.marked({notice.event.member, notice.event.number, 0, {}}, true);
-    case Kind::synchronised:
-      loosely_ = false;
-      return listener_.synchronised(peer_->synchronised());
+    case Kind::unmarked: return listener_.marked({notice.event.member, notice.event.number, 0, {}}, true);
+    case Kind::synchronised: loosely_ = false; return listener_.synchronised(peer_->synchronised());
     case Kind::desync: return report_desync(notice);
     case Kind::healed: return listener_.problem("The world here was put right from the others' state.");
   }
@@ -394,7 +395,7 @@ void SharedSession::tell_peers(double now) {
     one.observer = introductions_[m]->observer;
     one.self = m == peer_->self();
     one.fingerprint = fingerprint(introductions_[m]->credential.identity);
-    one.path = one.self                       ? PeerView::Path::self
+    one.path = one.self                      ? PeerView::Path::self
                : network_->is_direct(m, now) ? PeerView::Path::direct
                                              : PeerView::Path::relayed;
     const PeerLink* link = peer_->link(m);

@@ -27,14 +27,14 @@
 namespace cotouch {
 
 struct SharedSessionSettings {
-  std::string name;       // of the person here, for the others
-  bool observer = false;  // no hand, no display
+  std::string name;                // of the person here, for the others
+  bool observer = false;           // no hand, no display
   std::filesystem::path identity;  // file of the identity; made if there is none
   std::filesystem::path received;  // folder for scenes that come from others
   std::filesystem::path journal;   // file; empty: none
   UdpSettings udp;
-  std::vector<NetAddress> advertised;   // addresses for the invite instead of this machine's own
-  std::uint32_t invite_expires = 0;     // seconds since 1970; 0: never
+  std::vector<NetAddress> advertised;  // addresses for the invite instead of this machine's own
+  std::uint32_t invite_expires = 0;    // seconds since 1970; 0: never
   PeerSettings peer;
 };
 
@@ -186,7 +186,7 @@ class SharedSession final : private PeerNetworkListener {
   std::unique_ptr<StepScratch> loose_scratch_;
   bool loosely_ = false, hosts_ = false, leaving_ = false, again_ = false;
   double began_ = 0, told_peers_ = -1, showed_view_ = -1, alive_sent_ = -1, ready_sent_ = -1, searched_ = 0,
-         knocked_ = 0, refused_until_ = 0;
+         knocked_ = 0, refused_until_ = 0, flushed_ = 0;
   int knocks_ = 0;
   std::array<std::optional<Introduction>, k_most_members> introductions_;
   std::map<GuestId, Guest> guests_;

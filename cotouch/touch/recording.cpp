@@ -122,7 +122,8 @@ std::vector<RecordedPerson> recorded_people(const Recording& recording) {
 Replay::Replay(const Recording& recording, const std::shared_ptr<const WorldModel>& model)
     : recording_(recording),
       exact_levels_(recording.levels_recorded && recording.pairs == model->pairs().size()),
-      world_(model, {exact_levels_ ? Detail::Rule::exactly : Detail::Rule::by_state, {}, {}}) {
+      world_(model, {exact_levels_ ? Detail::Rule::exactly : Detail::Rule::by_state, {}, {}}),
+      start_(*model) {
   if (model->hash() != recording.model_hash)
     throw Error("The recording was made in another world: a part, a place or a setting differs.", ErrorCode::refused);
   if (recording.hands > model->settings().hands ||
@@ -144,6 +145,8 @@ bool Replay::next() noexcept {
   const std::size_t there = std::min<std::size_t>(was.hands.size(), recording_.hands);
   for (std::size_t i = 0; i < there; ++i) inputs[i] = was.hands[i].input;
   if (exact_levels_) world_.set_levels(was.levels);
+  for (; next_event_ < recording_.events.size() && recording_.events[next_event_].tick <= done_; ++next_event_)
+    if (recording_.events[next_event_].kind == RecordedEvent::Kind::reset) world_.state() = start_;
   world_.cycle(std::span(inputs).first(there));
   for (std::size_t i = there; i < limiters_.size(); ++i) limiters_[i]->release();
   for (std::size_t i = 0; i < there; ++i) {

@@ -57,6 +57,7 @@ struct RecordedEvent {
     left,
     said,
     marked,
+    reset,  // the world from its start, before this tick's inputs
   };
   std::uint64_t tick = 0;  // samples before it
   std::optional<std::uint32_t> hand;
@@ -140,10 +141,11 @@ class Replay {
   const Recording& recording_;
   bool exact_levels_;
   LocalWorld world_;
+  const WorldState start_;  // what a reset begins with
   Silent silent_;
   std::vector<std::unique_ptr<ForceLimiter>> limiters_;  // one a hand, if there were any
   RecordedSample felt_;
-  std::size_t done_ = 0, same_ = 0;
+  std::size_t done_ = 0, same_ = 0, next_event_ = 0;
 };
 
 // Plays one hand of a recording, whatever it feels; its script ends with the last sample.

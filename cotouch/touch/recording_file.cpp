@@ -142,7 +142,7 @@ void visit(Io& io, Visited<Io, RecordedEvent>& event, std::uint32_t hands) {
   io(event.tick), io(hand), io(kind), io(length);
   if constexpr (Io::k_reads) {
     io.ok = io.ok && event.tick <= k_last_tick && (hand == k_no_hand || hand < hands) && length <= k_event_text &&
-            kind <= static_cast<std::uint32_t>(RecordedEvent::Kind::marked);
+            kind <= static_cast<std::uint32_t>(RecordedEvent::Kind::reset);
     const auto text = io.raw(io.ok ? length : 0);
     if (!io.ok) return;
     if (hand != k_no_hand) event.hand = hand;
