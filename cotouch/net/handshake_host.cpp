@@ -8,6 +8,8 @@ namespace cotouch {
 
 HostHandshake::HostHandshake(const Identity& identity, const Invite& invite)
     : identity_(identity), invite_(invite), session_(invite.session()), mac_key_(invite.secret), kept_(k_kept_answers) {
+  if (invite.host != identity.public_key())
+    throw Error("The invite names another host; make a new one.", ErrorCode::invalid_argument);
 }
 
 HostHandshake::Outcome HostHandshake::receive(std::span<const std::byte> datagram, const NetAddress& from,
@@ -91,13 +93,14 @@ HostHandshake::Outcome HostHandshake::examine(std::span<const std::byte, k_reque
                                               const ExchangeKey& ephemeral, const NetAddress& from) {
   const std::optional<SharedSecret> static_secret = identity_.exchange().shared_with(ephemeral);
   if (!static_secret) return drop(counts_.forged);
-  const auto hash = open_request({invite_.host, session_, invite_.secret}, *static_secret, message, request_.content);
+  RequestContent content;
+  const auto hash = open_request({invite_.host, session_, invite_.secret}, *static_secret, message, content);
   if (!hash) return drop(counts_.forged);
   const ExchangePair host_pair = ExchangePair::make();
   const auto ephemeral_secret = host_pair.shared_with(ephemeral);
-  const auto join_secret = host_pair.shared_with(request_.content.credential.join_key);
+  const auto join_secret = host_pair.shared_with(content.credential.join_key);
   if (!ephemeral_secret || !join_secret) return drop(counts_.forged);
-  request_.from = from;
+  request_ = {content, from};
   request_ephemeral_ = ephemeral;
   host_ephemeral_ = host_pair.public_key();
   request_hash_ = *hash;

@@ -65,6 +65,25 @@ TEST(Handshake, PayloadsOfAllLengthsArrive) {
   EXPECT_THROW(ClientHandshake(door.invite, door.joiner_identity, too_long, 0), Error);
 }
 
+TEST(Handshake, AHostAnswersOnlyToItsOwnInviteAndOnlyOnce) {
+  Doorstep door;
+  EXPECT_THROW(HostHandshake(door.joiner_identity, door.invite), Error);
+  EXPECT_THROW(door.host.accept({}), Error);  // nobody has asked
+  ASSERT_EQ(door.host.receive(door.request(), door.joiner_address, door.now), Outcome::asked);
+  EXPECT_THROW(door.host.accept(Datagram(k_largest_payload + 1)), Error);
+  door.host.accept({});
+  EXPECT_THROW(door.host.accept({}), Error);
+}
+
+TEST(Handshake, ARequestThatNobodyAnswersIsAskedAgain) {
+  Doorstep door;
+  const Datagram request = door.request();
+  EXPECT_EQ(door.host.receive(request, door.joiner_address, door.now), Outcome::asked);
+  EXPECT_EQ(door.host.receive(request, door.joiner_address, door.now), Outcome::asked);
+  door.host.accept(bytes_of("welcome"));
+  EXPECT_TRUE(door.give(door.host.reply()));
+}
+
 TEST(Handshake, RepliesAreNeverLargerThanRequests) {
   Doorstep door;
   const Datagram hello = door.hello(), challenge = door.reply_to(hello);
