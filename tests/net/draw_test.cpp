@@ -71,6 +71,7 @@ TEST(Draw, TheHeavyTailIsALomaxDistributionThatEnds) {
 TEST(Draw, AHeavyTailWithoutMeanIsNothing) {
   Random random(1);
   EXPECT_EQ(draw_heavy_tail(random, 0, 1), 0);
+  EXPECT_EQ(draw_heavy_tail(random, 0, 0), 0);
 }
 
 }  // namespace

@@ -204,6 +204,17 @@ TEST(Link, LossesOfSeveralKindsMultiply) {
   EXPECT_EQ(link.statistics().arrived + link.statistics().lost(), static_cast<std::uint64_t>(k_many));
 }
 
+TEST(Link, ChancesDoNotFollowEachOther) {
+  // Bursts of one, each begun with probability 1/2: if both kinds of loss shared their random numbers, half would
+  // arrive.
+  LinkProfile profile;
+  profile.loss = 0.5;
+  profile.burst_share = 1.0 / 3;
+  Link link(profile, 2);
+  send_many(link);
+  EXPECT_NEAR(static_cast<double>(link.statistics().arrived) / k_many, 1.0 / 3, tolerance(1.0 / 3));
+}
+
 TEST(Link, WhatIsHeldBackIsOvertaken) {
   LinkProfile profile;
   profile.delay = 0.05;
