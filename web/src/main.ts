@@ -21,6 +21,7 @@ export interface TestState {
   drawn: number;
   drawTime: number; // milliseconds
   interactiveAt: number; // milliseconds after opening the page
+  share: { state: string; invite: string; peers: string[]; chat: string[]; marks: number[] };
 }
 
 export interface TestHook {
@@ -69,6 +70,13 @@ function hookOf(app: App): TestHook {
       drawn: app.stage.drawn,
       drawTime: app.stage.drawTime,
       interactiveAt: app.interactiveAt,
+      share: {
+        state: app.sharing.together.share.state,
+        invite: app.sharing.together.share.invite,
+        peers: app.sharing.together.peers?.peers.map((peer) => peer.name) ?? [],
+        chat: app.sharing.together.lines.map((line) => line.text),
+        marks: [...app.sharing.together.marks.keys()],
+      },
     }),
     part: (id) => {
       const centre = app.world.centreOf(id);

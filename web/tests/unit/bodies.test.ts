@@ -156,6 +156,8 @@ describe('The hint', () => {
     me: 7,
     hands: [],
     body: 2,
+    marking: false,
+    shared: false,
     nameOf: () => 'Ann',
   };
   const held = (members: Partial<HandEntry>) => [handOf({ participant: 3, holder: HolderKind.page, ...members })];
