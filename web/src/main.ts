@@ -1,5 +1,6 @@
 // Entry of the page, and its hook for tests and for the curious: `cotouch.state()` in the browser's console.
 import './style.css';
+import './together.css';
 import { Vector3 } from 'three';
 import { App } from './app';
 import { toWire } from './hands/motion';

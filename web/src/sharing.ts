@@ -113,9 +113,9 @@ export class Sharing {
   }
 
   private changed(topic: Topic): void {
-    this.panel?.show(topic);
+    this.panel.show(topic);
     if (topic === 'marks') this.port.world.setMarks(this.together.marks.values());
-    if (topic === 'share' && !this.together.shared) this.marking?.cancel();
+    if (topic === 'share' && !this.together.shared) this.marking.cancel();
   }
 
   private spot(found: { body: number; point: { toArray(): number[] } } | null): Spot | null {

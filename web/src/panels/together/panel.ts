@@ -15,7 +15,7 @@ export interface TogetherActions {
 }
 
 export class TogetherPanel {
-  readonly plots = element('div', { className: 'plots' });
+  readonly plots = element('div', { className: 'agreement' });
   private readonly name = element('input', { type: 'text', maxLength: 24, id: 'share-name', autocomplete: 'off' });
   private readonly invite = element('input', { type: 'text', id: 'invite', autocomplete: 'off', className: 'mono', placeholder: 'Paste it here' });
   private readonly joining: HTMLButtonElement;
