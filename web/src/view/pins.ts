@@ -18,8 +18,10 @@ export interface Pin {
 const kY = new Vector3(0, 1, 0);
 const kNeedlePixels = 22;
 const kHeadPixels = 6;
+const kUpwards = 0.7; // less than one: a pin below a body still points down
 
-// Pins of the marks whose body is there. A pin points away from the middle of its body: near enough to the surface's normal.
+// Pins of the marks whose body is there. A pin points away from the middle of its body, near enough to the surface's normal, and a
+// little upwards: one that pointed at the eye would look like a dot.
 export function pinsOf(
   marks: Iterable<Mark>,
   bodies: ReadonlyMap<number, BodyView>,
@@ -32,6 +34,8 @@ export function pinsOf(
     const out = local.clone().sub(body.centre);
     if (out.lengthSq() === 0) out.set(0, 0, 1);
     out.normalize().applyQuaternion(pose.rotation);
+    out.z += kUpwards;
+    out.normalize();
     return [{ mark, text: `${mark} ${name}`, color, at: transformPoint(pose, local), out }];
   });
 }

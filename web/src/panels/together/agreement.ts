@@ -1,7 +1,6 @@
 // How well this view agrees with the others': the divergence of the last minute, and how far the world was rolled back.
 import uPlot from 'uplot';
 import { element } from '../../dom';
-import * as format from '../../format';
 import { kHistory, type Sample, type Together } from '../../together';
 import { chartOptions, type Chart } from '../chart';
 
@@ -11,16 +10,18 @@ type Look = Pick<Chart, 'axes' | 'series' | 'stepped' | 'height'> & {
   text: (sample: Sample) => string;
 };
 
+const shown = (value: number) => (Number.isFinite(value) ? value.toFixed(2) : '–');
+
 const kDivergence: Look = {
   title: 'Divergence',
   height: 90,
   axes: [{ atLeast: 0.1 }, { atLeast: 0.1 }],
   series: [
-    { label: 'position, mm', color: '--blue' },
-    { label: 'angle, °', color: '--violet', axis: 1 },
+    { label: 'position', color: '--blue' },
+    { label: 'angle', color: '--violet', axis: 1 },
   ],
   values: [(sample) => sample.millimetres, (sample) => sample.degrees],
-  text: ({ millimetres, degrees }) => `${format.digits(millimetres)} mm · ${format.digits(degrees)}°`,
+  text: ({ millimetres, degrees }) => `${shown(millimetres)} mm · ${shown(degrees)}°`,
 };
 
 const kRollback: Look = {

@@ -4,16 +4,16 @@ import * as format from '../../format';
 import type { Peer, Peers } from '../../share-messages';
 import type { Together } from '../../together';
 
-const milliseconds = (value: number) => `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ms`;
+const short = (milliseconds: number) => (milliseconds < 9.95 ? milliseconds.toFixed(1) : Math.round(milliseconds).toString());
 
-// "117 ms round trip ± 3 ms · 1 % lost · 4 ms behind", as far as it is known; '' for the program itself.
+// Round trip, loss and clock: "117 ± 3.2 ms · 1 % lost · 4 ms behind", as far as they are known; '' for the program itself.
 export function reachText(peer: Peer): string {
   if (peer.self) return '';
   const known = Number.isFinite;
   const pieces: string[] = [];
   if (known(peer.latency)) {
-    const spread = known(peer.jitter) ? ` ± ${milliseconds(peer.jitter)}` : '';
-    pieces.push(`${milliseconds(peer.latency)} round trip${spread}`);
+    const spread = known(peer.jitter) ? ` ± ${short(peer.jitter)}` : '';
+    pieces.push(`${short(peer.latency)}${spread} ms`);
   }
   if (known(peer.loss)) pieces.push(`${Number((100 * peer.loss).toFixed(1))} % lost`);
   if (known(peer.lead)) {
@@ -77,7 +77,7 @@ export class PeerList {
       element('p', { className: 'note' }, 'Read them to each other: if they are the same at both ends, nobody is in between.'),
       this.keyList,
     );
-    this.root = element('div', { className: 'group' }, element('h2', {}, 'Who is here'), this.list, this.traffic, this.keys);
+    this.root = element('div', { className: 'group' }, element('h2', {}, 'Who is here', element('small', {}, 'round trip · loss · clock')), this.list, this.traffic, this.keys);
   }
 
   show(): void {
@@ -118,7 +118,7 @@ export class PeerList {
 export function trafficText(peers: Peers): string {
   const rate = (value: number) => `${format.bytes(Math.round(value))}/s`;
   const behind = Math.max(0, peers.tick - peers.objective);
-  return `${rate(peers.bytesIn)} in, ${rate(peers.bytesOut)} out · agreed on all but the last ${behind} of ${peers.window} ticks`;
+  return `${rate(peers.bytesIn)} in, ${rate(peers.bytesOut)} out · all agree up to ${behind} ticks ago (at most ${peers.window})`;
 }
 
 function set(target: HTMLElement, text: string): void {
