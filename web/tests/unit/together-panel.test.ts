@@ -2,6 +2,7 @@
 // The panel "Together" as it is built: what it shows in each state, and what its controls ask for.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { TaskStrip } from '../../src/panels/task';
+import { columns } from '../../src/panels/together/agreement';
 import { qrPath } from '../../src/panels/together/invitation';
 import { Paced, profileText } from '../../src/panels/together/network';
 import { TogetherPanel } from '../../src/panels/together/panel';
@@ -278,6 +279,18 @@ describe('What is said of a peer', () => {
   it('is what all of them send', () => {
     const peers = { bytesIn: 6210, bytesOut: 880, tick: 20, objective: 8, window: 128 } as Peers;
     expect(trafficText(peers)).toBe('6.21 kB/s in, 880 B/s out · all agree up to 12 ticks ago (at most 128)');
+  });
+});
+
+describe('The divergence plot', () => {
+  it('has a gap where nothing is known', () => {
+    const sample = (time: number, millimetres: number) => ({ time, millimetres, degrees: 0.5, rollback: 3 });
+    const samples = [sample(1, 0.1), sample(2, NaN), sample(3, 0.2)];
+    expect(columns(samples, [(entry) => entry.millimetres, (entry) => entry.degrees])).toEqual([
+      [1, 2, 3],
+      [0.1, null, 0.2],
+      [0.5, 0.5, 0.5],
+    ]);
   });
 });
 
