@@ -74,7 +74,7 @@ export class FakeSession {
       socket.onMessage((message) => {
         const wish = typeof message === 'string' ? (JSON.parse(message) as Wish) : null;
         // Frames take the way through the test too; at full rate a busy machine would fall behind.
-        if (wish?.type === 'view') return real.send(JSON.stringify({ ...wish, fps: 10 }));
+        if (wish?.type === 'view') return real.send(JSON.stringify({ ...wish, near: false, fps: 10 }));
         if (!wish || !kOwn.has(wish.type)) return real.send(message);
         this.asked.push(wish);
         this.say({ type: 'reply', id: wish.id, ok: true, reason: '' });

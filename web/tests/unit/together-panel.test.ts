@@ -186,6 +186,7 @@ describe('The panel of a shared scene', () => {
     const first = id('chat').firstElementChild;
     socket.say({ type: 'chat', name: 'Anna', text: 'two', time: 2 });
     expect(id('chat').firstElementChild).toBe(first); // read aloud only once
+    expect(id('chat').children.length).toBe(2);
     expect(id('chat').lastElementChild!.textContent).toContain('two');
     type('chat-text', 'up we go');
     submit('chat-text');
