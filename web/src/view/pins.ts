@@ -1,6 +1,6 @@
 // Marks as pins: each stands on its point of a body and moves with it, with a number and the name of who dropped it. What of a
 // pin lies behind a body is drawn faintly, so that no mark is lost from sight.
-import { ConeGeometry, Group, Mesh, MeshBasicMaterial, SphereGeometry, Vector3 } from 'three';
+import { BackSide, ConeGeometry, Group, Mesh, MeshBasicMaterial, SphereGeometry, Vector3 } from 'three';
 import { element } from '../dom';
 import { transformPoint, type HandPose } from '../hands/motion';
 import type { Mark } from '../share-messages';
@@ -18,6 +18,7 @@ export interface Pin {
 const kY = new Vector3(0, 1, 0);
 const kNeedlePixels = 22;
 const kHeadPixels = 6;
+const kRimPixels = 1.5; // a pin in the colour of its body would not be seen
 const kUpwards = 0.7; // less than one: a pin below a body still points down
 
 // Pins of the marks whose body is there. A pin points away from the middle of its body, near enough to the surface's normal, and a
@@ -45,6 +46,8 @@ class PinView {
   readonly label = element('span', { className: 'hand-label pin-label' });
   private readonly needle = new ConeGeometry(0.3 * kHeadPixels, kNeedlePixels, 10).rotateX(Math.PI).translate(0, kNeedlePixels / 2, 0);
   private readonly head = new SphereGeometry(kHeadPixels, 16, 12).translate(0, kNeedlePixels, 0);
+  private readonly rim = new SphereGeometry(kHeadPixels + kRimPixels, 16, 12).translate(0, kNeedlePixels, 0);
+  private readonly white = new MeshBasicMaterial({ color: '#ffffff', side: BackSide });
   private readonly seen = new MeshBasicMaterial();
   private readonly hidden = new MeshBasicMaterial({ depthTest: false, depthWrite: false, transparent: true, opacity: 0.3 });
 
@@ -55,6 +58,7 @@ class PinView {
       const solid = new Mesh(geometry, this.seen);
       this.group.add(faint, solid);
     }
+    this.group.add(new Mesh(this.rim, this.white));
   }
 
   set(pin: Pin, stage: Stage): void {
@@ -73,7 +77,7 @@ class PinView {
   dispose(): void {
     this.group.removeFromParent();
     this.label.remove();
-    for (const thing of [this.needle, this.head, this.seen, this.hidden]) thing.dispose();
+    for (const thing of [this.needle, this.head, this.rim, this.white, this.seen, this.hidden]) thing.dispose();
   }
 }
 
