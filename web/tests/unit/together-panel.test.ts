@@ -232,6 +232,9 @@ describe('The panel of a shared scene', () => {
       { type: 'network', delay_ms: 300 },
       { type: 'synchronise', on: false },
     ]);
+    type('network-loss', '10');
+    vi.advanceTimersByTime(100);
+    expect(socket.sent.at(-1)).toEqual({ type: 'network', loss: 0.1 }); // a share, not per cent
     // Refused: what holds comes back.
     panel.restore();
     expect([profile.value, id<HTMLInputElement>('synchronised').checked]).toEqual(['lan', true]);
