@@ -29,6 +29,7 @@ import { ClockFlag, kVersion, type StateFrame } from './protocol';
 import type { Player } from './replay';
 import { Replays } from './replays';
 import { SharedWorld } from './shared-world';
+import { Sharing } from './sharing';
 import { connectButtons } from './shortcuts';
 import { cssColor, ThemeSwitch } from './theme';
 import { Stage } from './view/stage';
@@ -46,6 +47,7 @@ export class App {
   );
   readonly world = new WorldView(this.stage, byId('labels'), this.shared);
   readonly hand: Hand;
+  readonly sharing: Sharing;
   shown: StateFrame | null = null;
   interactiveAt = 0; // milliseconds after the page was opened
 
@@ -80,7 +82,9 @@ export class App {
     this.stage.controls.addEventListener('change', () => this.world.redraw());
     this.hand = this.makeHand();
     const view = this.makeView();
-    new Clicks(byId('stage'), (x, y) => this.shared.select(this.world.bodyAt(x, y)));
+    new Clicks(byId('stage'), (x, y) => {
+      if (!this.sharing.marking.clicked(x, y)) this.shared.select(this.world.bodyAt(x, y));
+    });
     this.pointer = new PointerHand(byId('stage'), view, this.hand);
     this.keyboard = new KeyboardHand(view, this.hand);
     this.gamepad = new GamepadHand(view, this.hand, (name) => this.toasts.show(`Gamepad connected: ${name}`, 'info'));
@@ -103,6 +107,7 @@ export class App {
     this.layout = new Layout(this.stage, (turning) => (this.pointer.turning = turning));
     this.theme = new ThemeSwitch(() => this.repaint());
     this.theme.apply();
+    this.sharing = this.makeSharing(address);
     this.plots = new Plots(plots);
     this.parts = new PartsPanel(byId('parts'), {
       add: (files) => this.upload(files),
@@ -176,6 +181,7 @@ export class App {
       }
       this.taskPanel.show(this.shown?.task ?? null, this.shared.task?.title ?? 'Task', (body) => this.shared.bodyName(body));
       this.worldPanel.showBody(this.shown);
+      this.sharing.step(this.shown);
       this.layout.hint(this.hintText());
     }
     if (!this.interactiveAt && this.world.complete && this.shown) this.interactiveAt = performance.now();
@@ -232,6 +238,8 @@ export class App {
       hands: this.shown?.hands ?? [],
       body: this.hand.body,
       nameOf: (participant) => this.shared.nameOf(participant),
+      marking: this.sharing.marking.armed,
+      shared: this.sharing.together.shared,
     });
   }
 
@@ -242,11 +250,13 @@ export class App {
     if (link === 'open') return;
     this.forgetScene();
     this.jobs.clear();
+    this.sharing.disconnected();
     if (link === 'waiting' && reason) this.toasts.show(reason);
   }
 
   private received(message: Message): void {
     this.shared.received(message);
+    this.sharing.received(message);
     switch (message.type) {
       case 'hello':
         this.api.participant = message.participant;
@@ -290,6 +300,7 @@ export class App {
         this.toasts.show(message.reason || 'The server refused.');
         this.settings.restore(); // it may have been a slider
         this.worldPanel.show();
+        this.sharing.restore();
         break;
       case 'error':
         this.toasts.show(message.reason);
@@ -332,6 +343,7 @@ export class App {
     this.world.open(scene, looksAlike(this.world.info, scene));
     this.hand.body = scene.bodies.find((body) => body.graspable)?.id ?? 0;
     this.shared.open(scene);
+    this.sharing.sceneChanged();
     this.parts.set(scene);
     this.layout.title(scene.title);
     this.gallery.mark(scene.name);
@@ -343,6 +355,7 @@ export class App {
     if (!this.feed.send({ ...command, id: ++this.commands })) {
       this.toasts.show('There is no connection to the server right now.');
       this.worldPanel.show(); // a box may have been ticked in vain
+      this.sharing.restore();
     }
   }
 
@@ -438,9 +451,22 @@ export class App {
     });
   }
 
+  private makeSharing(address: Location): Sharing {
+    const { layout, toasts, world, shared } = this;
+    const port = {
+      send: (command: Command) => this.command(command),
+      renamed: () => {
+        this.feed.greet();
+        this.worldPanel.show();
+      },
+      replaying: () => this.player !== null,
+    };
+    return new Sharing({ ...port, layout, toasts, world, shared }, address);
+  }
+
   private makeView(): PointerView {
     return {
-      pick: (x, y) => (this.player ? null : this.world.pick(x, y)),
+      pick: (x, y) => (this.player || this.sharing.marking.armed ? null : this.world.pick(x, y)),
       ray: (x, y) => this.stage.ray(x, y),
       basis: () => this.stage.basis(),
       pivot: (body, pose) => this.world.pivot(body, pose),
@@ -466,13 +492,21 @@ export class App {
       lookAtAll,
       toggleGallery: () => this.layout.toggleGallery(),
       toggleSide: () => this.layout.toggleSide(),
-      leaveReplay: () => this.replayBar.exit(),
+      toggleTogether: () => this.sharing.toggle(),
+      writeToAll: () => this.sharing.writeToAll(),
+      markPoint: () => this.sharing.marking.toggle(),
+      enter: () => this.sharing.marking.entered(),
+      escape: () => {
+        this.sharing.marking.cancel();
+        this.replayBar.exit();
+      },
     });
   }
 
   private repaint(): void {
     this.stage.setTheme(cssColor('--bg'), cssColor('--grid'));
     this.plots?.build();
+    this.sharing?.repaint();
   }
 
   private async attempt(work: () => Promise<void>): Promise<void> {

@@ -25,8 +25,9 @@ export function torque(newtonMetres: number): string {
 }
 
 export function clock(seconds: number): string {
-  const minutes = Math.floor(seconds / 60);
-  return `${minutes}:${(seconds - 60 * minutes).toFixed(1).padStart(4, '0')}`;
+  const tenths = Math.round(10 * seconds); // first, so that nothing is rounded up to sixty seconds
+  const minutes = Math.floor(tenths / 600);
+  return `${minutes}:${(tenths / 10 - 60 * minutes).toFixed(1).padStart(4, '0')}`;
 }
 
 // When a recording with this id was made ("2026-01-31-101500"), as the reader's language writes it; '' for other ids.

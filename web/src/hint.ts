@@ -11,10 +11,13 @@ export interface Situation {
   hands: HandEntry[];
   body: number; // that is in the hand, or was last
   nameOf: (participant: number) => string;
+  marking: boolean; // the next click drops a mark
+  shared: boolean; // with people on other computers
 }
 
 export function hintOf(now: Situation): string {
   if (!now.live) return '';
+  if (now.marking) return 'Click a point of a body to mark it · Esc cancels';
   if (now.graspable === 0) return 'Pick a scene, or drop two parts to try to assemble them.';
   if (now.grip === 'held') {
     const own = now.hands.find((hand) => hand.body === now.body && hand.participant === now.me);
@@ -25,9 +28,9 @@ export function hintOf(now: Situation): string {
   // With several bodies there is something left to pick up while others hold theirs.
   const holders = now.hands.filter((hand) => hand.holder !== HolderKind.nobody && hand.participant !== now.me);
   const other = now.graspable === 1 ? holders[0] : undefined;
-  if (other?.holder === HolderKind.page) return `${now.nameOf(other.participant)} holds the body.`;
   if (other?.holder === HolderKind.device) return 'A device at the server holds the body.';
   if (other?.holder === HolderKind.script) return 'A script moves the body. Drag it to take over.';
+  if (other) return `${now.nameOf(other.participant)} holds the body.${now.shared ? ' Take hold of it too.' : ''}`;
   if (now.graspable > 1) return 'Drag any coloured body to pick it up there · ? for all gestures';
   return 'Drag the coloured body into the other one · ? for all gestures';
 }

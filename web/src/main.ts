@@ -1,5 +1,6 @@
 // Entry of the page, and its hook for tests and for the curious: `cotouch.state()` in the browser's console.
 import './style.css';
+import './together.css';
 import { Vector3 } from 'three';
 import { App } from './app';
 import { toWire } from './hands/motion';
@@ -21,12 +22,14 @@ export interface TestState {
   drawn: number;
   drawTime: number; // milliseconds
   interactiveAt: number; // milliseconds after opening the page
+  share: { state: string; invite: string; peers: string[]; chat: string[]; marks: number[] };
 }
 
 export interface TestHook {
   state(): TestState;
   // Middle of a part in the window (CSS pixels) and in the world, where it is drawn now.
   part(id: number): { screen: { x: number; y: number }; world: [number, number, number] } | null;
+  project(x: number, y: number, z: number): { x: number; y: number }; // a point of the world in the window
   lookFrom(x: number, y: number, z: number): void; // direction from the scene to the eye
   thumbnail(): string; // the scene alone, 320 by 200, as a PNG data address
 }
@@ -69,11 +72,19 @@ function hookOf(app: App): TestHook {
       drawn: app.stage.drawn,
       drawTime: app.stage.drawTime,
       interactiveAt: app.interactiveAt,
+      share: {
+        state: app.sharing.together.share.state,
+        invite: app.sharing.together.share.invite,
+        peers: app.sharing.together.peers?.peers.map((peer) => peer.name) ?? [],
+        chat: app.sharing.together.lines.map((line) => line.text),
+        marks: [...app.sharing.together.marks.keys()],
+      },
     }),
     part: (id) => {
       const centre = app.world.centreOf(id);
       return centre && { screen: app.stage.project(centre), world: centre.toArray() };
     },
+    project: (x, y, z) => app.stage.project(new Vector3(x, y, z)),
     lookFrom: (x, y, z) => {
       if (app.world.info) app.stage.lookAt(app.world.info.bounds, new Vector3(x, y, z));
     },

@@ -1,6 +1,8 @@
 // JSON of docs/viewer-protocol.md: text messages of the feed, the gallery and the scene. What arrives is checked member by
 // member and filled up with defaults, so that the rest of the page never meets a missing or misshapen value.
+import { array, colorOf, isObject, number, object, oneOf, parseObject, string, vector, type Json } from './json';
 import type { Decoded, Pose, Quat, Vec3 } from './protocol';
+import { shareMessageOf, type ShareCommand, type ShareMessage } from './share-messages';
 
 export interface SceneEntry {
   name: string;
@@ -57,7 +59,7 @@ export interface Person {
   participant: number;
   name: string;
   color: string;
-  kind: 'page' | 'device' | 'script';
+  kind: 'page' | 'device' | 'script' | 'peer';
 }
 
 export interface Settings {
@@ -131,6 +133,7 @@ export type Message =
   | { type: 'settings'; settings: Settings }
   | { type: 'reply'; id: number; ok: boolean; reason: string }
   | { type: 'error'; reason: string }
+  | ShareMessage
   | { type: 'unknown' };
 
 export type Command = { id?: number } & (
@@ -146,11 +149,9 @@ export type Command = { id?: number } & (
   | { type: 'settings'; contact_stiffness?: number; max_force?: number; budget_us?: number }
   | { type: 'delete_recording'; recording: string }
   | { type: 'cancel_job'; job: number }
+  | ShareCommand
 );
 
-type Json = Record<string, unknown>;
-
-const kNeutralColor = '#a9b1b9'; // of a part or person whose colour makes no sense
 const kMotions = ['fixed', 'path', 'free'] as const;
 
 export function parseMessage(text: string): Decoded<Message> {
@@ -216,7 +217,7 @@ function messageOf(json: Json): Message {
     case 'error':
       return { type: 'error', reason: string(json.reason, 'The server reported an error without saying which.') };
     default:
-      return { type: 'unknown' };
+      return shareMessageOf(json) ?? { type: 'unknown' };
   }
 }
 
@@ -298,13 +299,8 @@ function personOf(person: Json): Person {
     participant,
     name: string(person.name, `Guest ${participant}`),
     color: colorOf(person.color),
-    kind: oneOf(person.kind, ['page', 'device', 'script'], 'page'),
+    kind: oneOf(person.kind, ['page', 'device', 'script', 'peer'], 'page'),
   };
-}
-
-function colorOf(value: unknown): string {
-  const color = string(value);
-  return /^#[0-9a-f]{6}$/i.test(color) ? color : kNeutralColor;
 }
 
 function settingsOf(json: Json): Settings {
@@ -338,29 +334,4 @@ function boundsOf(value: unknown): Bounds {
     min: vector(bounds.min, [-0.1, -0.1, -0.1]) as Vec3,
     max: vector(bounds.max, [0.1, 0.1, 0.1]) as Vec3,
   };
-}
-
-function parseObject(text: string): Json | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    return isObject(json) ? json : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const object = (value: unknown): Json => (isObject(value) ? value : {});
-const array = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const string = (value: unknown, otherwise = ''): string => (typeof value === 'string' && value ? value : otherwise);
-const number = (value: unknown, otherwise = 0): number =>
-  typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
-const oneOf = <T extends string>(value: unknown, allowed: readonly T[], otherwise: T): T =>
-  allowed.find((entry) => entry === value) ?? otherwise;
-
-function vector(value: unknown, otherwise: number[]): number[] {
-  const list = array(value);
-  const fits = list.length === otherwise.length && list.every((entry) => Number.isFinite(entry));
-  return fits ? (list as number[]) : otherwise;
 }

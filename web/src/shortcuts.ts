@@ -12,7 +12,11 @@ export interface PageActions {
   lookAtAll(): void;
   toggleGallery(): void;
   toggleSide(): void;
-  leaveReplay(): void;
+  toggleTogether(): void;
+  writeToAll(): void;
+  markPoint(): void;
+  enter(): boolean; // false if it means nothing now
+  escape(): void;
 }
 
 export function connectButtons(help: Help, actions: PageActions): void {
@@ -28,13 +32,17 @@ export function connectButtons(help: Help, actions: PageActions): void {
     KeyG: () => actions.toggleGallery(),
     KeyP: () => actions.toggleSide(),
     Space: () => actions.pauseOrRecord(),
-    Escape: () => actions.leaveReplay(),
+    KeyT: () => actions.toggleTogether(),
+    KeyC: () => actions.writeToAll(),
+    KeyM: () => actions.markPoint(),
+    Escape: () => actions.escape(),
   };
   window.addEventListener('keydown', (event) => {
     if (event.repeat) return;
     // An open dialog takes everything but the key that opened it.
     if (event.key === '?' && (help.isOpen || isForPage(event))) return help.toggle();
     if (!isForPage(event)) return;
+    if (event.code === 'Enter' && actions.enter()) return event.preventDefault();
     const action = keys[event.code];
     if (!action) return;
     event.preventDefault();

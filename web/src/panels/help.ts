@@ -43,6 +43,15 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
     ],
   ],
   [
+    'Together',
+    [
+      ['T', 'share this scene or join another one; who is there'],
+      ['C', 'write to everyone'],
+      ['M, then click a body', 'drops a mark there for everyone to see'],
+      ['M, then Enter', 'drops it on the selected body'],
+    ],
+  ],
+  [
     'Gamepad',
     [
       ['Left stick, triggers', 'moves; pulls near, pushes away'],
@@ -56,6 +65,7 @@ const kLegend: [name: string, color: string, meaning: string][] = [
   ['Ghost', '#6f9fd880', 'where your hand is'],
   ['Spring', '#0c8599', 'pulls the body to your hand'],
   ['Ball with a name', '#2f9e44', 'the hand of someone else'],
+  ['Pin with a number', '#f08c00', 'a mark that somebody dropped'],
   ['Green ghost', '#2f9e4480', 'where a task wants its body'],
   ['Arrow', '#d6336c', 'force on your hand'],
   ['Bent arrow', '#7048e8', 'torque'],

@@ -31,6 +31,7 @@ export class Layout {
     makeTabs(byId('side').querySelector<HTMLElement>('[role=tablist]')!);
     byId('gallery-toggle').addEventListener('click', () => this.toggleGallery());
     byId('side-toggle').addEventListener('click', () => this.toggleSide());
+    byId('together-open').addEventListener('click', () => this.toggleTogether());
     const turn = byId<HTMLInputElement>('mode-turn');
     byId('mode').addEventListener('change', () => turning(turn.checked));
     window.addEventListener('resize', () => this.arrange());
@@ -56,6 +57,45 @@ export class Layout {
   // The plots, with the recording that is about to play.
   showReadouts(): void {
     byId('tab-feel').click();
+  }
+
+  get togetherOpen(): boolean {
+    return !this.side.hidden && !byId('together').hidden;
+  }
+
+  openTogether(): void {
+    byId('tab-together').click();
+    if (this.side.hidden) this.toggleSide();
+  }
+
+  toggleTogether(): void {
+    if (this.togetherOpen) this.toggleSide();
+    else this.openTogether();
+  }
+
+  allowSharing(allowed: boolean): void {
+    byId('together-open').hidden = !allowed;
+    byId('tab-together').hidden = !allowed;
+    if (!allowed && !byId('together').hidden) this.showReadouts();
+  }
+
+  // Lines of the chat that were not read yet; `others` are in the session.
+  together(unread: number, others: number): void {
+    const open = byId('together-open');
+    open.classList.toggle('active', others > 0);
+    open.querySelector('span')!.textContent = others > 0 ? `Together · ${others + 1}` : 'Together';
+    const badge = open.querySelector<HTMLElement>('.badge')!;
+    badge.hidden = unread === 0;
+    badge.textContent = unread > 9 ? '9+' : String(unread);
+    open.setAttribute('aria-label', unread > 0 ? `Together, ${unread} unread` : 'Together');
+    byId('tab-together').classList.toggle('unread', unread > 0);
+  }
+
+  // Why the world stands still; '' while it does not.
+  notice(text: string): void {
+    const notice = byId('notice');
+    if (notice.textContent !== text) notice.textContent = text;
+    notice.hidden = text === '';
   }
 
   // On a small screen the gallery has done its work once a scene was chosen.

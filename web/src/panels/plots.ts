@@ -1,10 +1,10 @@
 // Live plots of what the hand feels and what it costs: the last seconds of the feed, or a whole recording with a cursor.
 import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
 import { element } from '../dom';
 import { feltHand } from '../felt';
 import { HandFlag, type HandEntry, type StateFrame } from '../protocol';
 import { cssColor } from '../theme';
+import { chartOptions } from './chart';
 
 const kWindow = 15; // seconds of the feed kept
 const kApart = 1 / 30; // seconds between samples
@@ -164,39 +164,17 @@ export class Plots {
   }
 
   private options(kind: PlotKind): uPlot.Options {
-    const line = cssColor('--line');
-    const text = cssColor('--muted');
-    const font = '10px system-ui, sans-serif';
+    const range = (low: number, high: number): [number, number] =>
+      this.recorded ? [low, Math.max(high, low + 0.1)] : [high - kWindow, high];
     return {
-      width: this.width(),
-      height: kHeight,
-      padding: [6, 4, 6, 0],
-      legend: { show: false },
-      cursor: { show: false },
-      scales: {
-        x: {
-          time: false,
-          range: (_plot, low, high) => {
-            if (low === null || high === null) return [0, kWindow];
-            return this.recorded ? [low, Math.max(high, low + 0.1)] : [high - kWindow, high];
-          },
-        },
-        y: { range: (_plot, _low, high) => [0, Math.max(kind.atLeast, 1.1 * (high ?? 0))] },
-      },
-      axes: [
-        { show: false },
-        { stroke: text, font, size: 38, gap: 3, splits: halves, grid: { stroke: line, width: 1 }, ticks: { show: false } },
-      ],
-      series: [
-        {},
-        ...kind.series.map((series) => ({
-          label: series.label,
-          stroke: cssColor(series.color),
-          width: 1.5,
-          points: { show: false },
-          paths: kind.stepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined,
-        })),
-      ],
+      ...chartOptions({
+        width: this.width(),
+        height: kHeight,
+        range: (low, high) => (low === null || high === null ? [0, kWindow] : range(low, high)),
+        axes: [{ atLeast: kind.atLeast }],
+        series: kind.series,
+        stepped: kind.stepped,
+      }),
       hooks: { draw: [(plot) => this.drawCursor(plot)] },
     };
   }
@@ -207,13 +185,6 @@ export class Plots {
     plot.ctx.fillStyle = cssColor('--text');
     plot.ctx.fillRect(x, plot.bbox.top, Math.max(1, devicePixelRatio), plot.bbox.height);
   }
-}
-
-// Three lines a plot: nought, half, and a round number near the top.
-function halves(_plot: uPlot, _axis: number, _low: number, high: number): number[] {
-  const unit = 10 ** Math.floor(Math.log10(high));
-  const top = [5, 4, 2, 1].map((factor) => factor * unit).find((value) => value <= high) ?? high;
-  return [0, top / 2, top];
 }
 
 function format(value: number, unit: string): string {

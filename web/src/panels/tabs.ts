@@ -18,7 +18,9 @@ export function makeTabs(list: HTMLElement): void {
       if (way === 0) return;
       event.preventDefault();
       event.stopPropagation();
-      select((i + way + tabs.length) % tabs.length, true);
+      const shown = tabs.filter((other) => !other.hidden);
+      const next = shown[(shown.indexOf(tab) + way + shown.length) % shown.length];
+      if (next) select(tabs.indexOf(next), true);
     });
   });
 }

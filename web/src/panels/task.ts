@@ -80,6 +80,42 @@ export class TaskPanel {
   }
 }
 
+// The task over the picture, for a session in which nobody should have to look for it: its clock, how far is still to go, and that
+// all of them are done.
+export class TaskStrip {
+  private readonly title = element('strong', {});
+  private readonly clock = element('output', { className: 'clock' });
+  private readonly position = element('output', {});
+  private readonly angle = element('output', {});
+  private readonly state = element('span', { className: 'state' });
+
+  constructor(private readonly root: HTMLElement) {
+    this.state.setAttribute('role', 'status');
+    // The read-outs say the same, to whoever asks; read aloud, ten times a second would be too much.
+    for (const output of [this.clock, this.position, this.angle]) output.setAttribute('aria-live', 'off');
+    root.append(this.title, this.clock, this.position, this.angle, this.state);
+  }
+
+  // `people` take part in the session.
+  show(task: TaskEntry | null, title: string, nameOf: (body: number) => string, people: number): void {
+    this.root.hidden = people === 0 || !task || task.state === TaskState.none;
+    if (!task || this.root.hidden) return;
+    const text = taskText(task, nameOf(task.body));
+    set(this.title, title, false);
+    set(this.clock, text.clock, text.done);
+    set(this.position, millimetres(task.positionError), text.positionGood);
+    set(this.angle, degrees(task.angleError), text.angleGood);
+    this.position.hidden = text.done;
+    this.angle.hidden = text.done || text.anyAngle;
+    set(this.state, text.done ? doneText(people) : task.state === TaskState.running ? '' : text.state, text.done);
+    this.root.classList.toggle('done', text.done);
+  }
+}
+
+export function doneText(people: number): string {
+  return people > 1 ? `Done, by all ${people} of you together` : 'Done';
+}
+
 function set(output: HTMLElement, text: string, good: boolean): void {
   if (output.textContent !== text) output.textContent = text;
   output.classList.toggle('good', good);

@@ -63,7 +63,6 @@ export class WorldPanel {
     );
     const who = element('div', { className: 'group' }, element('h2', {}, 'Who is here'), this.people, field('Your name', this.name));
     root.append(this.changing, who);
-    this.name.value = remembered('name') ?? '';
     this.show();
   }
 
@@ -86,6 +85,7 @@ export class WorldPanel {
       this.copying.hidden = !body.copy;
       this.removing.hidden = !body.removable;
     }
+    if (document.activeElement !== this.name) this.name.value = remembered('name') ?? '';
     const people = [...world.people.values()].map((person) => {
       const own = person.participant === world.me ? ' (you)' : '';
       const item = element('li', {}, `${person.name}${own}`);

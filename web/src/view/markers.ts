@@ -17,9 +17,9 @@ export interface Marker {
 const kNobodysColor = '#868e96';
 const kBallPixels = 6;
 
-// What there is to mark: every hand that someone else holds.
+// What there is to mark: every hand that someone else holds, here or far away. Scripts have no face.
 export function markersOf(hands: HandEntry[], people: ReadonlyMap<number, Person>, me: number): Marker[] {
-  const held = hands.filter((hand) => hand.holder === HolderKind.page || hand.holder === HolderKind.device);
+  const held = hands.filter((hand) => hand.holder !== HolderKind.nobody && hand.holder !== HolderKind.script);
   return held
     .filter((hand) => hand.participant === 0 || hand.participant !== me)
     .map((hand) => {

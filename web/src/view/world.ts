@@ -1,13 +1,15 @@
 // A scene as drawn: its parts, and for the frame shown now the spring, the arrows and the dots.
 import { Vector3, type Object3D } from 'three';
 import type { BodyInfo, PartInfo, Person, Scene } from '../messages';
-import { compose, fromWire, transformPoint, type HandPose } from '../hands/motion';
+import { compose, fromWire, toLocal, transformPoint, type HandPose } from '../hands/motion';
 import { TaskState, type HandEntry, type MeshData, type NearFrame, type StateFrame } from '../protocol';
+import type { Mark } from '../share-messages';
 import { bodiesOf, contactsOn, wantedPose, type BodyView } from './bodies';
 import { ForceArrow, Spring, TorqueArrow } from './forces';
 import { SelectionBox, TargetGhost } from './guides';
 import { Markers, markersOf } from './markers';
 import { PartView } from './parts';
+import { Pins, pinsOf } from './pins';
 import { Dots } from './points';
 import type { Stage } from './stage';
 
@@ -43,6 +45,8 @@ export class WorldView {
   private readonly contacts = new Dots('#ffd43b', '#e03131', 8, 0.95, 9);
   private readonly traversed = new Dots('#74c0fc', '#1864ab', 4, 0.7, 8);
   private readonly markers: Markers;
+  private readonly pins: Pins;
+  private marks: Mark[] = [];
   private readonly selection = new SelectionBox();
   private readonly target = new TargetGhost();
   private shown: StateFrame | null = null;
@@ -55,6 +59,7 @@ export class WorldView {
     private readonly company: Company,
   ) {
     this.markers = new Markers(stage, labels);
+    this.pins = new Pins(stage, labels);
     stage.scene.add(this.contacts.points, this.traversed.points, this.selection.lines, this.target.group);
   }
 
@@ -69,6 +74,7 @@ export class WorldView {
     this.contacts.set(new Float32Array(), 1);
     this.traversed.set(new Float32Array(), 1);
     this.markers.show([]);
+    this.pins.show([]);
     this.selection.hide();
     this.target.show([]);
     this.bodies = bodiesOf(info);
@@ -118,6 +124,7 @@ export class WorldView {
     const levels = Math.max(1, ...(this.info?.parts.map((part) => part.levels - 1) ?? []));
     this.traversed.set(this.showTraversed ? frame.traversed : new Float32Array(), levels);
     this.markers.show(markersOf(frame.hands, this.company.people, this.company.me));
+    this.pins.show(pinsOf(this.marks, this.bodies, (body) => this.poseOf(body)));
     this.showSelection();
     this.showTarget(frame);
     this.stage.invalidate();
@@ -175,6 +182,24 @@ export class WorldView {
   bodyAt(x: number, y: number): number | null {
     const hit = this.stage.hit(x, y, this.meshesOf([...this.bodies.values()]));
     return hit && this.bodyOf(hit.object);
+  }
+
+  // The point of a body under a point of the window, in the body's frame.
+  spotAt(x: number, y: number): { body: number; point: Vector3 } | null {
+    const hit = this.stage.hit(x, y, this.meshesOf([...this.bodies.values()]));
+    const body = hit && this.bodyOf(hit.object);
+    const pose = body && this.poseOf(body);
+    return pose ? { body, point: toLocal(pose, hit.point) } : null;
+  }
+
+  // The middle of a body, in its frame.
+  middleOf(id: number): Vector3 | null {
+    return this.bodies.get(id)?.centre.clone() ?? null;
+  }
+
+  setMarks(marks: Iterable<Mark>): void {
+    this.marks = [...marks];
+    this.redraw();
   }
 
   private meshesOf(bodies: BodyView[]): Object3D[] {

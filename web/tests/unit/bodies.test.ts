@@ -141,6 +141,10 @@ describe('The task', () => {
     );
   });
 
+  it('counts to sixty seconds and then to a minute', () => {
+    expect([59.94, 59.96, 60, 605.25].map((seconds) => taskText({ ...task, seconds }).clock)).toEqual(['0:59.9', '1:00.0', '1:00.0', '10:05.3']);
+  });
+
   it('says nothing of an angle that may be any', () => {
     expect(taskText(task).anyAngle).toBe(false);
     expect(taskText({ ...task, angleTolerance: Math.fround(Math.PI) }).anyAngle).toBe(true);
@@ -156,6 +160,8 @@ describe('The hint', () => {
     me: 7,
     hands: [],
     body: 2,
+    marking: false,
+    shared: false,
     nameOf: () => 'Ann',
   };
   const held = (members: Partial<HandEntry>) => [handOf({ participant: 3, holder: HolderKind.page, ...members })];

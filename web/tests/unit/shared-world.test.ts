@@ -1,28 +1,9 @@
 // The shared world over a fake feed: messages of the server go in, commands come out.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Feed, type Socket } from '../../src/feed';
 import { parseScene } from '../../src/messages';
 import { quantity } from '../../src/panels/world';
 import { SharedWorld } from '../../src/shared-world';
-
-class FakeSocket implements Socket {
-  binaryType = '';
-  readyState = 1;
-  bufferedAmount = 0;
-  onopen: Socket['onopen'] = null;
-  onmessage: Socket['onmessage'] = null;
-  onclose: Socket['onclose'] = null;
-  onerror: Socket['onerror'] = null;
-  sent: object[] = [];
-
-  send(data: string | ArrayBuffer): void {
-    this.sent.push(JSON.parse(data as string) as object);
-  }
-  close(): void {}
-  say(message: object): void {
-    this.onmessage?.({ data: JSON.stringify(message) });
-  }
-}
+import { fakeFeed, type FakeSocket } from './fake-feed';
 
 let socket: FakeSocket;
 let world: SharedWorld;
@@ -44,18 +25,13 @@ const scene = () => {
 
 beforeEach(() => {
   vi.useFakeTimers();
-  socket = new FakeSocket();
   changes = 0;
-  const feed = new Feed({
-    open: () => socket,
-    refusal: () => Promise.resolve(''),
-    events: { link: () => {}, message: (message) => world.received(message), frame: () => {}, near: () => {} },
-  });
+  const fake = fakeFeed((message) => world.received(message));
+  socket = fake.socket;
   world = new SharedWorld(
-    (command) => void feed.send(command),
+    (command) => void fake.feed.send(command),
     () => ++changes,
   );
-  feed.connect();
   socket.say({ type: 'hello', protocol: 2, participant: 7, features: ['world'] });
   world.open(scene());
   socket.sent = [];

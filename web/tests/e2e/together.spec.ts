@@ -1,0 +1,102 @@
+// Two pages of two processes in one session: the host shares the docking scene from its page, the guest joins with the invitation, and
+// both bring the box to its place.
+import { expect, test, type Browser, type Page } from '@playwright/test';
+import { dockTogether, labels, lookAlongRails, takeHold } from './docking';
+import { later, open, openScene, settled, stateOf, watchErrors } from './page';
+import { Server } from './server';
+import type { TestHook } from '../../src/main';
+
+declare const cotouch: TestHook;
+
+const [host, guest] = [new Server(), new Server()];
+const picture = (page: Page, name: string) => page.screenshot({ path: test.info().outputPath(`${name}.png`) });
+
+test.beforeAll(() => Promise.all([host.start(), guest.start()]));
+test.afterAll(() => Promise.all([host.end(), guest.end()]));
+
+const shareOf = async (page: Page) => (await stateOf(page)).share;
+
+async function newPage(browser: Browser): Promise<Page> {
+  return (await browser.newContext({ viewport: { width: 1280, height: 720 } })).newPage();
+}
+
+// The panel is open on both, and both are in the session.
+async function meet(hosting: Page, joining: Page): Promise<void> {
+  await open(hosting, host.address);
+  test.skip(await hosting.locator('#together-open').isHidden(), 'This server cannot share scenes.');
+  await openScene(hosting, 'docking');
+  await hosting.locator('#together-open').click();
+  await hosting.locator('#share-name').fill('Ben');
+  await hosting.locator('#share-start').click();
+  await expect.poll(async () => (await shareOf(hosting)).state).toBe('hosting');
+  await open(joining, guest.address);
+  await joining.locator('#together-open').click();
+  await joining.locator('#share-name').fill('Anna');
+  await joining.locator('#invite').fill((await shareOf(hosting)).invite);
+  await joining.locator('#share-join').click();
+  await expect.poll(async () => (await shareOf(joining)).state).toBe('joined');
+  await settled(joining, 'docking');
+  for (const page of [hosting, joining]) await expect.poll(async () => (await shareOf(page)).peers.sort()).toEqual(['Anna', 'Ben']);
+}
+
+test('two processes share a scene: chat, a mark, and the box docked by both', async ({ page: hosting, browser }) => {
+  const joining = await newPage(browser);
+  const errors = [watchErrors(hosting), watchErrors(joining)];
+  await meet(hosting, joining);
+  const pages = [hosting, joining];
+
+  // Chat, both ways.
+  await hosting.locator('#chat-text').fill('I take the left side');
+  await hosting.locator('#chat-text').press('Enter');
+  await expect(joining.locator('#chat')).toContainText('I take the left side');
+  await joining.locator('#chat-text').fill('and I the right one');
+  await joining.locator('#chat-text').press('Enter');
+  for (const page of pages) await expect(page.locator('#chat')).toContainText('and I the right one');
+
+  // A mark of one on the other's screen, which the other removes.
+  for (const page of pages) await lookAlongRails(page);
+  const { part } = (await stateOf(joining)).moving!;
+  const { screen } = (await joining.evaluate((id) => cotouch.part(id), part))!;
+  await joining.locator('#mark-drop').click();
+  await joining.mouse.click(screen.x, screen.y);
+  for (const page of pages) await expect(page.locator('.pin-label')).toHaveText(/^\d+ Anna$/);
+  await picture(hosting, 'mark');
+  await hosting.getByRole('button', { name: /^Remove mark/ }).click();
+  for (const page of pages) await expect(page.locator('.pin-label')).toHaveCount(0);
+
+  // Each sees the other's hand, with its name.
+  await takeHold(hosting, -0.3);
+  await takeHold(joining, 0.3);
+  await expect.poll(() => labels(hosting)).toEqual(['Anna']);
+  await expect.poll(() => labels(joining)).toEqual(['Ben']);
+  await dockTogether(pages);
+  await later(hosting, 0.3);
+  for (const page of pages) {
+    await expect(page.locator('#task-strip')).toContainText('Done, by all 2 of you together');
+    await picture(page, page === hosting ? 'host-done' : 'guest-done');
+  }
+  // The clock stopped at the same tick for both.
+  const seconds = await Promise.all(pages.map(async (page) => (await stateOf(page)).frame!.task!.seconds));
+  expect(seconds[0]).toBe(seconds[1]);
+
+  // The guest leaves; the host goes on alone.
+  await joining.locator('#share-leave').click();
+  await expect.poll(async () => (await shareOf(joining)).state).toBe('off');
+  await expect.poll(async () => (await shareOf(hosting)).peers).toEqual(['Ben']);
+  await hosting.locator('#share-leave').click();
+  await expect.poll(async () => (await shareOf(hosting)).state).toBe('off');
+  expect(errors.flat()).toEqual([]);
+});
+
+test('a guest whose program is killed is missed, and the host goes on', async ({ page: hosting, browser }) => {
+  const joining = await newPage(browser);
+  await meet(hosting, joining);
+  await guest.kill();
+  await expect.poll(async () => (await shareOf(hosting)).peers, { timeout: 120_000 }).toEqual(['Ben']);
+  await expect(hosting.locator('#notice')).toBeHidden();
+  await expect(hosting.locator('#chat')).toContainText('Anna has left.');
+  const { time } = (await stateOf(hosting)).frame!;
+  await later(hosting, 0.5);
+  expect((await stateOf(hosting)).frame!.time).toBeGreaterThan(time);
+  await guest.start();
+});
