@@ -16,7 +16,8 @@ namespace {
 namespace websocket = boost::beast::websocket;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t k_max_texts = 64;
+// A shared session has up to 64 marks and 100 lines of chat to tell at once: only who does not read comes to the limit.
+constexpr std::size_t k_max_texts = 256;
 // Of longer messages no more is kept; between this and the protocol's own limit a page is told which rule it broke.
 constexpr std::size_t k_max_message = 64U << 10;
 constexpr auto k_close_patience = std::chrono::seconds(2);
@@ -55,10 +56,19 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
 
   void send_text(const std::shared_ptr<const std::string>& text) override {
     if (closing_) return;
-    if (texts_.size() >= k_max_texts)
+    if (texts_.size() >= k_max_texts + (newest_ ? 1 : 0))
       return close(FeedClose::too_slow, "Too many messages were waiting for this page.");
     texts_.push_back(text);
     greeted = true;
+    pump();
+  }
+
+  void send_newest(const std::shared_ptr<const std::string>& text) override {
+    if (closing_) return;
+    // To the end: among the other texts it stays in the order in which things happened.
+    if (newest_) texts_.erase(std::find(texts_.begin(), texts_.end(), newest_));
+    newest_ = text;
+    texts_.push_back(text);
     pump();
   }
 
@@ -84,6 +94,7 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
     closing_ = true;
     leave();
     texts_.clear();
+    newest_.reset();
     state_.reset();
     near_.clear();
     // A control frame holds at most 123 bytes of reason.
@@ -214,6 +225,7 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
     if (!texts_.empty()) {
       sending_ = std::move(texts_.front());
       texts_.pop_front();
+      if (newest_ == sending_) newest_.reset();
       socket_.text(true);
       buffers[0] = net::buffer(*sending_);
     } else if (state_ && (near_.empty() || !near_is_next_)) {
@@ -275,6 +287,7 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
   bool joined_ = false, introduced_ = false, closing_ = false, writing_ = false, pinging_ = false;
 
   std::deque<std::shared_ptr<const std::string>> texts_;
+  std::shared_ptr<const std::string> newest_;  // the one among them that a newer one replaces; may be null
   std::shared_ptr<const FrameSet> state_;
   std::map<std::uint32_t, std::shared_ptr<const std::string>> near_;
   bool near_is_next_ = false;                   // they take turns, so that a slow link shows both

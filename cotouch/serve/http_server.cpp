@@ -433,6 +433,13 @@ void HttpServer::broadcast_text(std::string text) {
   });
 }
 
+void HttpServer::broadcast_newest(std::string text) {
+  impl_->on_io([impl = impl_.get(), shared = std::make_shared<const std::string>(std::move(text))] {
+    for (const auto& [id, viewer] : impl->viewers)
+      if (viewer->greeted) viewer->send_newest(shared);
+  });
+}
+
 void HttpServer::publish(std::shared_ptr<const FrameSet> frame) {
   bool due = false;
   {

@@ -85,6 +85,7 @@ class HttpServer final : public Feed {
 
   void send_text(ViewerId viewer, std::string text) override;
   void broadcast_text(std::string text) override;
+  void broadcast_newest(std::string text) override;
   void publish(std::shared_ptr<const FrameSet> frame) override;
   void publish_near(std::uint32_t part, std::shared_ptr<const std::string> message) override;
   FeedDemand demand() const noexcept override;

@@ -1,7 +1,9 @@
 #include <cotouch/serve/messages.h>
 
+#include <cotouch/base/trig.h>
 #include <cotouch/serve/wire_layout.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace cotouch {
@@ -53,8 +55,8 @@ std::string shell_quoted(const std::string& word) {
 
 const char* name_of(ParticipantKind kind) {
   switch (kind) {
-    case ParticipantKind::page:
-    case ParticipantKind::peer: return "page";  // of another server
+    case ParticipantKind::page: return "page";
+    case ParticipantKind::peer: return "peer";
     case ParticipantKind::device: return "device";
     case ParticipantKind::program: return "script";
   }
@@ -88,6 +90,37 @@ const char* name_of(JobState state) {
     case JobState::cancelled: return "cancelled";
   }
   return "failed";
+}
+
+const char* name_of(SharingStatus::State state) {
+  switch (state) {
+    case SharingStatus::State::off: return "off";
+    case SharingStatus::State::starting: return "starting";
+    case SharingStatus::State::hosting: return "hosting";
+    case SharingStatus::State::joining: return "joining";
+    case SharingStatus::State::joined: return "joined";
+    case SharingStatus::State::cut_off: return "cut_off";
+    case SharingStatus::State::failed: return "failed";
+  }
+  return "off";
+}
+
+const char* name_of(PeerView::Path path) {
+  switch (path) {
+    case PeerView::Path::self: return "self";
+    case PeerView::Path::direct: return "direct";
+    case PeerView::Path::relayed: return "relayed";
+  }
+  return "direct";
+}
+
+const char* name_of(PeerView::State state) {
+  switch (state) {
+    case PeerView::State::present: return "present";
+    case PeerView::State::silent: return "silent";
+    case PeerView::State::leaving: return "leaving";
+  }
+  return "present";
 }
 
 template <class Id>
@@ -146,6 +179,28 @@ json task_json(const std::optional<Task>& task) {
           {"angle_tolerance", task->angle_tolerance}};
 }
 
+// What is not known yet is no number, and left out.
+void put_known(json& object, const char* key, double value) {
+  if (std::isfinite(value)) object[key] = value;
+}
+
+json peer_json(const PeerView& peer) {
+  json out{{"peer", peer.peer},
+           {"participant", number_of(peer.participant)},
+           {"name", peer.name},
+           {"color", peer.color},
+           {"self", peer.self},
+           {"observer", peer.observer},
+           {"path", name_of(peer.path)},
+           {"state", name_of(peer.state)},
+           {"fingerprint", peer.fingerprint}};
+  put_known(out, "latency_ms", peer.round_trip * 1000);
+  put_known(out, "jitter_ms", peer.jitter * 1000);
+  put_known(out, "loss", peer.loss);
+  put_known(out, "lead_ms", peer.lead * 1000);
+  return out;
+}
+
 }  // namespace
 
 std::string hello_message(const std::string& version, ParticipantId you, std::uint64_t upload_bytes) {
@@ -153,7 +208,7 @@ std::string hello_message(const std::string& version, ParticipantId you, std::ui
                   {"protocol", wire::k_version},
                   {"version", version},
                   {"participant", number_of(you)},
-                  {"features", {"near", "traversed", "upload", "record", "save", "settings", "world", "task"}},
+                  {"features", {"near", "traversed", "upload", "record", "save", "settings", "world", "task", "share"}},
                   {"limits", {{"upload_bytes", upload_bytes}, {"bodies", k_most_bodies}, {"inputs_per_second", 125}}}});
 }
 
@@ -213,6 +268,60 @@ std::string settings_message(const FeelSettings& feel) {
   json message{{"type", "settings"}};
   message.update(settings(feel));
   return text_of(message);
+}
+
+std::string share_message(const SharingStatus& sharing) {
+  const bool hosts = sharing.state == SharingStatus::State::hosting;
+  return text_of({{"type", "share"},
+                  {"state", name_of(sharing.state)},
+                  {"invite", hosts ? sharing.invite : std::string()},
+                  {"session", sharing.session},
+                  {"stage", sharing.stage},
+                  {"progress", sharing.progress},
+                  {"reason", sharing.reason}});
+}
+
+std::string peers_message(const PeersView& view) {
+  json peers = json::array();
+  for (const PeerView& peer : view.peers) peers.push_back(peer_json(peer));
+  json message{{"type", "peers"},
+               {"tick", view.tick},
+               {"objective", view.objective},
+               {"window", view.window},
+               {"synchronised", view.synchronised},
+               {"waiting_for", view.waiting_for},
+               {"rollback_ticks", view.rollback_ticks},
+               {"bytes_in", view.bytes_in},
+               {"bytes_out", view.bytes_out}};
+  put_known(message, "divergence_mm", view.divergence * 1000);
+  put_known(message, "divergence_deg", view.divergence_angle * 180 / k_pi);
+  message["peers"] = std::move(peers);
+  return text_of(message);
+}
+
+std::string network_message(const NetworkStatus& network) {
+  return text_of({{"type", "network"},
+                  {"profile", network.profile},
+                  {"profiles", network.profiles},
+                  {"delay_ms", network.round_trip * 1000},
+                  {"jitter_ms", network.jitter * 1000},
+                  {"loss", network.loss},
+                  {"synchronised", network.synchronised}});
+}
+
+std::string chat_message(const ChatLine& line) {
+  return text_of(
+      {{"type", "chat"}, {"name", line.name}, {"color", line.color}, {"text", line.text}, {"time", line.time}});
+}
+
+std::string mark_message(const MarkView& mark) {
+  if (mark.removed) return text_of({{"type", "unmark"}, {"mark", mark.mark}});
+  return text_of({{"type", "mark"},
+                  {"mark", mark.mark},
+                  {"body", mark.body},
+                  {"point", list(mark.point)},
+                  {"name", mark.name},
+                  {"color", mark.color}});
 }
 
 std::string scenes_message() {

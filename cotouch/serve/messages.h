@@ -24,7 +24,12 @@ std::string job_message(const JobStatus& job);
 std::string recording_message(bool active, double seconds);
 std::string recordings_message(const std::vector<RecordingEntry>& entries);
 std::string settings_message(const FeelSettings& feel);
-std::string scenes_message();  // the list of scenes has changed
+std::string share_message(const SharingStatus& sharing);
+std::string peers_message(const PeersView& view);
+std::string network_message(const NetworkStatus& network);
+std::string chat_message(const ChatLine& line);
+std::string mark_message(const MarkView& mark);  // `unmark` if it was removed
+std::string scenes_message();                    // the list of scenes has changed
 std::string reply_message(std::int64_t id, bool ok, std::string_view reason);
 std::string error_message(std::string_view reason);
 

@@ -7,6 +7,11 @@
 #include <algorithm>
 
 namespace cotouch {
+namespace {
+
+constexpr std::size_t k_kept_lines = 100;
+
+}  // namespace
 
 PageHost::PageHost(PageHostSettings settings, Session& session, Feed& feed)
     : settings_(std::move(settings)), session_(session), feed_(feed) {
@@ -86,6 +91,10 @@ void PageHost::joined(const Participant& who, const SessionSnapshot& now) {
   feed_.send_text(viewer, recordings_message(session_.recordings().list()));
   if (now.recording) feed_.send_text(viewer, recording_message(true, now.recording_seconds));
   for (const JobStatus& job : now.jobs) feed_.send_text(viewer, job_message(job));
+  feed_.send_text(viewer, share_message(now.sharing));
+  feed_.send_text(viewer, network_message(now.network));
+  for (const MarkView& mark : now.marks) feed_.send_text(viewer, mark_message(mark));
+  for (const std::string& line : chat_) feed_.send_text(viewer, line);
 }
 
 void PageHost::people_changed(const std::vector<Participant>& people) {
@@ -133,6 +142,30 @@ void PageHost::problem(ParticipantId whom, const std::string& reason) {
     feed_.broadcast_text(error_message(reason));
   else
     send(whom, error_message(reason));
+}
+
+void PageHost::sharing_changed(const SharingStatus& sharing) {
+  // What was said is kept no longer than the session.
+  if (sharing.state == SharingStatus::State::off || sharing.state == SharingStatus::State::failed) chat_.clear();
+  feed_.broadcast_text(share_message(sharing));
+}
+
+void PageHost::peers_changed(const PeersView& peers) {
+  feed_.broadcast_newest(peers_message(peers));
+}
+
+void PageHost::network_changed(const NetworkStatus& network) {
+  feed_.broadcast_text(network_message(network));
+}
+
+void PageHost::said(const ChatLine& line) {
+  chat_.push_back(chat_message(line));
+  if (chat_.size() > k_kept_lines) chat_.pop_front();
+  feed_.broadcast_text(chat_.back());
+}
+
+void PageHost::mark_changed(const MarkView& mark) {
+  feed_.broadcast_text(mark_message(mark));
 }
 
 ViewDemand PageHost::wanted() const {

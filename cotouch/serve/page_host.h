@@ -5,6 +5,7 @@
 #include <cotouch/serve/http_server.h>
 #include <cotouch/session/session.h>
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -47,6 +48,11 @@ class PageHost final : public RequestHandler, public FeedListener, public Sessio
   void recordings_changed(const std::vector<RecordingEntry>& entries) override;
   void scenes_changed() override;
   void problem(ParticipantId whom, const std::string& reason) override;
+  void sharing_changed(const SharingStatus& sharing) override;
+  void peers_changed(const PeersView& peers) override;
+  void network_changed(const NetworkStatus& network) override;
+  void said(const ChatLine& line) override;
+  void mark_changed(const MarkView& mark) override;
   ViewDemand wanted() const override;
   void view(const SessionView& view) override;
   void nearness(std::uint32_t generation, std::uint32_t part, float range,
@@ -95,6 +101,8 @@ class PageHost final : public RequestHandler, public FeedListener, public Sessio
   };
   std::mutex played_mutex_;
   Played played_;
+  // The last lines of the shared session's chat, as messages, for pages that come later. The session's thread's.
+  std::deque<std::string> chat_;
   std::uint32_t sequence_ = 0, near_sequence_ = 0;  // the session's thread's
 };
 

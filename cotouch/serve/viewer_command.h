@@ -20,9 +20,12 @@ struct ViewerCommand {
   std::optional<bool> traversed, near;
   std::optional<double> fps, contact_stiffness, max_force, budget_us;
   std::optional<double> gravity, density, mass;  // m/s^2, kg/m^3, kg
-  std::optional<std::uint32_t> hand, body, job;
+  std::optional<double> delay_ms, jitter_ms, loss;
+  std::optional<bool> on;
+  std::optional<std::uint32_t> hand, body, job, mark;
   std::optional<Vec3d> point;  // in a body's frame
   std::string name, recording, motion;
+  std::string invite, profile, text;
   std::optional<std::int64_t> protocol;  // of a page's hello
   std::vector<std::string> features;
   std::string senseless;  // a member of the wrong type or out of all bounds; empty if there is none
