@@ -10,8 +10,7 @@ namespace {
 constexpr double k_glide = 0.02;          // seconds in which what is not held here gets where the slower world has it
 constexpr double k_drift = 0.1;           // seconds, what the local hand holds
 constexpr double k_fastest_drift = 0.15;  // m/s, of any point
-constexpr double k_fade = 0.05;           // seconds in which somebody's pull comes and goes
-constexpr double k_longest_ahead = 0.02;  // seconds for which the slower world is taken to go on as it did
+constexpr double k_fade = 0.1;            // seconds in which somebody's pull comes and goes
 constexpr std::uint32_t k_disowned = 25;  // states; a grasp takes two or three to get there
 
 // From one pose towards another: a share of the way, at most so far.
@@ -94,7 +93,6 @@ bool FollowedWorld::wants(std::size_t body, const HandInput& own) const noexcept
 // grip is a little different; that of here drifts to it.
 void FollowedWorld::notice_state(const Newest& newest, const HandInput& own) noexcept {
   const bool fresh = newest.number != seen_;
-  age_ = fresh ? 0 : age_ + 1;
   seen_ = newest.number;
   HandRecord& here = state_.hands()[self_];
   const HandRecord& there = newest.state.hands()[self_];
@@ -111,16 +109,14 @@ void FollowedWorld::notice_state(const Newest& newest, const HandInput& own) noe
   if (disowned_ >= k_disowned) here.body = -1;
 }
 
-Pose FollowedWorld::drifted(std::size_t i, const BodyRecord& there) const noexcept {
+// The slower world has the local hand where it was some milliseconds ago, and so the body in it. What counts is
+// therefore how that body lies to that hand: compared with where the body is now, it would be held back whenever the
+// hand moves.
+Pose FollowedWorld::drifted(std::size_t i, const WorldState& newest, const HandInput& own) const noexcept {
   const double tick = model_->settings().tick;
-  const BodyModel& body = model_->bodies()[i];
-  Pose target = there.pose;
-  // What has mass goes on while the next state is awaited; without this it would be held back whenever it moves.
-  if (body.holding == Holding::dynamic) {
-    const double ahead = std::min(static_cast<double>(age_) * tick, k_longest_ahead);
-    const Vec3d arm = there.pose.position - transform(there.pose, body.mass.center);
-    target = moved(there.pose, {(there.velocity + cross(there.spin, arm)) * ahead, there.spin * ahead});
-  }
+  const HandRecord& hand = newest.hands()[self_];
+  Pose target = newest.bodies()[i].pose;
+  if (hand.present != 0 && hand.body == static_cast<double>(i)) target = own.pose * (inverse(hand.pose) * target);
   return towards(state_.bodies()[i].pose, target, std::min(1.0, tick / k_drift),
                  model_->reach(static_cast<std::uint32_t>(i)), k_fastest_drift * tick);
 }
@@ -133,7 +129,7 @@ void FollowedWorld::follow_bodies(const WorldState& newest, const HandInput& own
     const bool free = there.motion == static_cast<double>(Motion::free);
     body.clearance = there.clearance;
     if (free && holds(i, own)) {
-      body.pose = drifted(i, there);
+      body.pose = drifted(i, newest, own);
       body.motion = there.motion;
       continue;
     }

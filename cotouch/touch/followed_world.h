@@ -2,13 +2,14 @@
 // cycle. Its newest state is followed; only what the local hand holds moves by itself here.
 //
 // - The body in the local hand is stepped here, with contact, so that an edge is felt as if alone. It drifts to where
-//   the slower world has it: a hundredth of the difference a millisecond (0.1 s), and no point of it faster than
-//   0.15 m/s. A correction of d metres, by a rollback for instance, is therefore a change of force of at most
-//   K min(d / 0.1 s, 0.15 m/s): with the coupling's 1000 N/m and 5 mm that is 0.05 N/ms, and never more than
-//   0.15 N/ms.
+//   the slower world has it, as seen from the local hand: a hundredth of the difference a millisecond (0.1 s), and no
+//   point of it faster than 0.15 m/s. A correction of d metres, by a rollback for instance, is therefore a change of
+//   force of at most K min(d / 0.1 s, 0.15 m/s): with the coupling's 1000 N/m and 5 mm that is 0.05 N/ms, and never
+//   more than 0.15 N/ms.
 // - All other bodies glide to where the slower world has them (20 ms), whatever they meet.
 // - Hands of others glide (20 ms) and pull at the body that the local hand holds too. When one of them grasps or lets
-//   go, its pull comes and goes within 50 ms: at most 5/4 of the largest force, so at most 0.2 N/ms with 8 N.
+//   go, its pull comes and goes within 0.1 s, so that the force changes by at most 0.2 N/ms with the largest pull of 8
+//   N.
 // - The local hand is never overwritten. Its grasp ends only if the body cannot be held any more there (it is docked in
 //   its place), or if the slower world goes on without that grasp for 25 states, as after a reset.
 // - Whether the task is done is for the slower world to say.
@@ -71,7 +72,7 @@ class FollowedWorld : public TouchWorld {
   void follow_hand(std::size_t hand, const HandRecord& there, const HandInput& own) noexcept;
   void show(const WorldState& newest) noexcept;
   void report(const HandInput& own) noexcept;
-  Pose drifted(std::size_t body, const BodyRecord& there) const noexcept;
+  Pose drifted(std::size_t body, const WorldState& newest, const HandInput& own) const noexcept;
   Pose pulling_pose(const Other& other) const noexcept;
   bool holds(std::size_t body, const HandInput& own) const noexcept;
   bool wants(std::size_t body, const HandInput& own) const noexcept;
@@ -88,7 +89,6 @@ class FollowedWorld : public TouchWorld {
   std::vector<Other> others_;  // one for each hand; that of `self` is not used
   LocalHand own_;
   std::uint64_t seen_ = 0;      // number of the newest state
-  std::uint64_t age_ = 0;       // cycles since it came
   std::uint32_t disowned_ = 0;  // states in a row in which the local hand does not hold what it holds here
 };
 
