@@ -9,12 +9,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace cotouch {
 namespace {

@@ -8,14 +8,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <optional>
+#include <span>
 #include <thread>
-#include <vector>
 
 namespace cotouch {
 namespace {

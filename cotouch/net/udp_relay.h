@@ -3,8 +3,8 @@
 // pair of links, as if each sat behind its own connection: the target sees them apart, and they share no rate limit.
 // The n-th client's links depend on the seed and n alone.
 //
-// Datagrams are delayed by a timer of the system: on an idle machine they leave some 0.1 ms late, which `late_mean` and
-// `late_most` of the statistics tell.
+// Datagrams are delayed by a timer of the system, so that they leave late if no processor is free; `late_mean` and
+// `late_most` of the statistics tell by how much.
 #pragma once
 
 #include <cotouch/net/address.h>

@@ -9,7 +9,6 @@
 
 #include <cotouch/net/address.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
