@@ -71,19 +71,40 @@ LimitSettings limit_settings(const FeelSettings& feel) {
   return limits;
 }
 
-RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices)
+RunningWorld::World RunningWorld::local_world(const Scene& scene, const FeelSettings& feel) {
+  const auto model = felt_model(scene, feel);
+  auto world = std::make_unique<Watched<LocalWorld>>(model, detail_of(*model, feel));
+  WatchedContacts* contacts = world.get();
+  return {0, std::move(world), contacts};
+}
+
+RunningWorld::World RunningWorld::followed_world(const Scene& scene, const FeelSettings& feel, std::size_t self) {
+  const auto model = felt_model(scene, feel, {Pace{}.tick, k_shared_pace.hands});
+  auto world = std::make_unique<Watched<FollowedWorld>>(model, self, detail_of(*model, feel));
+  WatchedContacts* contacts = world.get();
+  return {0, std::move(world), contacts};
+}
+
+RunningWorld::RunningWorld(const FeelSettings& feel, HandDevices& devices, World world)
     : feel_(feel),
       devices_(devices),
-      loop_(pointers(devices),
-            *worlds_
-                 .emplace_back(World{0,
-                                     [&] {
-                                       auto model = felt_model(scene, feel);
-                                       const StepDetail detail = detail_of(*model, feel);
-                                       return std::make_unique<WatchedWorld>(std::move(model), detail);
-                                     }()})
-                 .world,
+      loop_(pointers(devices), *worlds_.emplace_back(std::move(world)).world,
             {.limits = limit_settings(feel), .wait_for_device = true}) {
+}
+
+RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices)
+    : RunningWorld(feel, devices, local_world(scene, feel)) {
+  attach_devices(scene);
+}
+
+RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices,
+                           const Following& following)
+    : RunningWorld(feel, devices, followed_world(scene, feel, following.self)) {
+  followed_ = static_cast<FollowedWorld*>(worlds_.back().world.get());
+  attach_devices(scene);
+}
+
+void RunningWorld::attach_devices(const Scene& scene) {
   HandDeviceSettings pace;
   pace.max_speed = 2 * scene.size();
   for (HandDevice& device : devices_) {
@@ -93,10 +114,13 @@ RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDev
 }
 
 void RunningWorld::change(const Scene& scene, const FeelSettings& feel) {
-  auto model = felt_model(scene, feel);
-  check_weight(*model);
-  const StepDetail detail = detail_of(*model, feel);
-  World next{0, std::make_unique<WatchedWorld>(std::move(model), detail)};
+  if (followed_ != nullptr) {
+    if (loop_.change({nullptr, limit_settings(feel)}) == 0) throw Error(k_standing, ErrorCode::busy);
+    feel_.max_force = feel.max_force;
+    return;
+  }
+  World next = local_world(scene, feel);
+  check_weight(next.world->model());
   next.change = loop_.change({next.world.get(), limit_settings(feel)});
   if (next.change == 0) throw Error(k_standing, ErrorCode::busy);
   worlds_.push_back(std::move(next));
@@ -113,6 +137,8 @@ void RunningWorld::wait_for(std::uint64_t change) {
 }
 
 Recording RunningWorld::start_recording(const std::string& scene) {
+  if (followed_ != nullptr)
+    throw Error("What is felt of a shared world cannot be recorded by itself; record the session.", ErrorCode::refused);
   dropped_before_ = loop_.frame().samples_dropped;
   const LimitSettings limits = limit_settings(feel_);
   const std::uint64_t change = loop_.change({nullptr, limits});

@@ -1,4 +1,6 @@
 // A scene that runs: its world, its hands and the loop that makes it felt, built together and thrown away together.
+// Alone the world steps in the loop; shared with others it steps elsewhere, and the loop follows it
+// (touch/followed_world.h).
 //
 // What the forces depend on may change while the loop runs: a new world is built here, handed to the touch thread,
 // which goes on from the state it has, and the old one is freed once the loop's frames say that it was left. The force
@@ -48,22 +50,36 @@ static_assert(k_shared_pace.hands <= k_recorded_hands);
 std::shared_ptr<const WorldModel> felt_model(const Scene& scene, const FeelSettings& feel, const Pace& pace = {});
 LimitSettings limit_settings(const FeelSettings& feel);
 
+// The world steps elsewhere, at k_shared_pace; the first device is hand `self` there, and the others have none.
+struct Following {
+  std::size_t self = 0;
+};
+
 class RunningWorld {
  public:
   // The devices must outlive this; all of them are attached to it.
   RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices);
+  // Its states have the layout of those of felt_model(scene, feel, k_shared_pace).
+  RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices, const Following& following);
 
   TouchLoop& loop() { return loop_; }
   const WorldModel& model() const { return worlds_.back().world->model(); }
+  // Which hand of the world's state a device is; k_no_hand: none.
+  std::size_t hand_of(std::size_t device) const { return worlds_.back().world->hand_of(device); }
   // For the loop's one reading thread: contact of each body in the newest cycle, in the order of the model's bodies.
-  const std::vector<ContactStats>& contacts() { return worlds_.front().world->contacts(); }
+  const std::vector<ContactStats>& contacts() { return worlds_.front().contacts->contacts(); }
+
+  // Only if it follows; both from one thread, which may be another than the loop's reading thread.
+  bool is_following() const { return followed_ != nullptr; }
+  bool follow(const WorldState& newest) noexcept { return followed_->follow(newest); }
+  const LocalHand& local_hand() noexcept { return followed_->local_hand(); }
 
   // Feels differently from the next cycle on, with the bodies where they are; the scene may differ in gravity, masses
-  // and such, not in which bodies there are. Throws Error if a body would be too heavy (check_weight) or the loop
-  // stands still.
+  // and such, not in which bodies there are. A world that follows takes over the largest force that is felt and nothing
+  // else. Throws Error if a body would be too heavy (check_weight) or the loop stands still.
   void change(const Scene& scene, const FeelSettings& feel);
   // Begins with the next cycle, for which this waits, and does not disturb the loop. `scene` says where a replay finds
-  // the scene. Throws Error if the loop stands still.
+  // the scene. Throws Error if the loop stands still, or if the world is followed: then its own inputs are recorded.
   Recording start_recording(const std::string& scene);
   // Takes what the loop has felt since the last call; a recording keeps what belongs to it.
   void collect(Recording* recording);
@@ -73,13 +89,19 @@ class RunningWorld {
  private:
   struct World {
     std::uint64_t change;  // the loop's number for it
-    std::unique_ptr<WatchedWorld> world;
+    std::unique_ptr<TouchWorld> world;
+    WatchedContacts* contacts;  // the same world's
   };
+  RunningWorld(const FeelSettings& feel, HandDevices& devices, World world);
+  static World local_world(const Scene& scene, const FeelSettings& feel);
+  static World followed_world(const Scene& scene, const FeelSettings& feel, std::size_t self);
+  void attach_devices(const Scene& scene);
   void wait_for(std::uint64_t change);
 
   FeelSettings feel_;
   HandDevices& devices_;
   std::deque<World> worlds_;  // the last is the newest; those before it may still be in use
+  FollowedWorld* followed_ = nullptr;
   std::uint64_t first_recorded_ = 0, dropped_before_ = 0;
   TouchLoop loop_;
 };

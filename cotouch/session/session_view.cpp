@@ -54,9 +54,10 @@ std::vector<HandView> Session::hand_views(const WorldFrame& frame) {
   std::vector<HandView> views;
   for (std::size_t i = 0; i < hands_.size(); ++i) {
     const Hand& hand = hands_[i];
-    if (hand.holder == ParticipantId::nobody) continue;
-    HandView view = hand_view(world_->model(), frame.world, world_->contacts(), i, frame.touch.sample.hands[i].felt,
-                              feel_.max_force);
+    const std::size_t in_world = world_->hand_of(i);
+    if (hand.holder == ParticipantId::nobody || in_world == k_no_hand) continue;
+    HandView view = hand_view(world_->model(), frame.world, world_->contacts(), in_world,
+                              frame.touch.sample.hands[i].felt, feel_.max_force);
     view.id = hand.id;
     view.holder = hand.holder;
     if (const Participant* holder = find_participant(hand.holder)) view.holder_kind = holder->kind;
@@ -74,8 +75,9 @@ void Session::notice_lost_grasps(const WorldFrame& frame) {
     const std::scoped_lock lock(people_mutex_);
     for (std::size_t i = 0; i < hands_.size(); ++i) {
       Hand& hand = hands_[i];
-      const HandRecord& record = frame.world.hands()[i];
-      if (hand.holder == ParticipantId::nobody || !hand.device->has_taken_hold()) continue;
+      const std::size_t in_world = world_->hand_of(i);
+      if (hand.holder == ParticipantId::nobody || in_world == k_no_hand || !hand.device->has_taken_hold()) continue;
+      const HandRecord& record = frame.world.hands()[in_world];
       if (record.present == 0 || record.body >= 0 ||
           frame.touch.sample.hands[i].input.action != HandInput::Action::none)
         continue;

@@ -99,7 +99,8 @@ bool TouchLoop::cycle(std::uint64_t missed) noexcept {
   sample.time = static_cast<double>(now_.cycle - 1) * settings_.limits.period;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     HandSample& hand = sample.hands[i];
-    now_.wanted[i] = world_->state().hands()[i].felt;
+    const std::size_t in_world = world_->hand_of(i);
+    now_.wanted[i] = in_world == k_no_hand ? Wrench{} : world_->state().hands()[in_world].felt;
     const bool off = !inputs_[i].present || readings[i].motors == Motors::off;
     if (!inputs_[i].present || readings[i].motors != Motors::on) limiters_[i]->release();
     const ForceLimiter::Written written =

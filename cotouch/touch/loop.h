@@ -5,8 +5,9 @@
 // has finished for `stall_seconds`, it takes all forces away through the limiters. A force is also zero when its device
 // is lost, when the loop stops and before it starts, and after each of these it fades in again.
 //
-// Every device is a hand of the world: the first is hand 0 there, and so on. The same cycle can be run without the
-// clock (run_cycles), which is what experiments and tests do.
+// The world says which of its hands a device is: alone the first is hand 0, and so on; in a world shared with others
+// only the first device has a hand (TouchWorld::hand_of). What is recorded is by device. The same cycle can be run
+// without the clock (run_cycles), which is what experiments and tests do.
 #pragma once
 
 #include <cotouch/base/channel.h>

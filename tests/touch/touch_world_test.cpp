@@ -1,5 +1,5 @@
 // A world that steps elsewhere: felt at every cycle, fed now and then.
-#include <cotouch/touch/touch_world.h>
+#include <cotouch/touch/followed_world.h>
 
 #include <cotouch/base/trig.h>
 #include <cotouch/touch/loop.h>
@@ -37,7 +37,7 @@ struct Followed {
   std::shared_ptr<const WorldModel> slow_model = peg_model(1e5, testing::k_tip, {}, 1e-2);
   WorldState slow{*slow_model};
   StepScratch scratch{*slow_model};
-  FollowedWorld fast{peg_model()};
+  FollowedWorld fast{peg_model(), 0};
 };
 
 // Where the hand is at a time in seconds: down onto the plate, then along it.
