@@ -27,6 +27,15 @@ void write_seed(const fs::path& path, std::string_view content) {
   write_file(path, pieces);
 }
 
+void check_seed(const fs::path& path, std::uint64_t samples) {
+  const Recording recording = read_recording(path);
+  Replay replay(recording, fuzzing::small_world());
+  while (replay.next()) {
+  }
+  if (recording.samples.size() < samples || !replay.identical())
+    throw Error("The seed " + path.string() + " does not play back as it was recorded.");
+}
+
 // Two hands hold a block each and press them together. Recordings begin after `before` cycles.
 void record(const fs::path& path, std::uint64_t before, std::uint64_t cycles) {
   const auto model = fuzzing::small_world();
@@ -46,13 +55,27 @@ void record(const fs::path& path, std::uint64_t before, std::uint64_t cycles) {
   loop.run_cycles(cycles);
   collect_samples(loop, recording, before);
   write_recording(recording, path);
+  check_seed(path, cycles);
+}
 
-  const Recording back = read_recording(path);
-  Replay replay(back, model);
-  while (replay.next()) {
+// A shared session: one hand pushes a block, with a name and a word.
+void record_shared(const fs::path& path) {
+  const auto model = fuzzing::small_world();
+  WorldState state(*model);
+  StepScratch scratch(*model);
+  Recording recording = begin_shared_recording(*model, state, "builtin:stack");
+  for (int tick = 0; tick < 4; ++tick) {
+    Pose pose = model->bodies()[fuzzing::k_first_block - 1].start;
+    pose.position.z -= 1e-4 * tick;
+    HandInput inputs[2];
+    inputs[1] = {true, tick == 0 ? HandInput::Action::grasp : HandInput::Action::none, fuzzing::k_first_block, pose, 0};
+    step(*model, state, inputs, scratch);
+    append_tick(recording, inputs, state);
   }
-  if (back.samples.size() < cycles || !replay.identical())
-    throw Error("The seed " + path.string() + " does not play back as it was recorded.");
+  append_event(recording, {0, 1, RecordedEvent::Kind::joined, "Ann"});
+  append_event(recording, {2, {}, RecordedEvent::Kind::said, "hello"});
+  write_recording(recording, path);
+  check_seed(path, 4);
 }
 
 // The digits choose what serve_fuzz takes the rest for.
@@ -94,6 +117,7 @@ int main(int argc, char** argv) {
     fs::create_directories(served);
     record(recordings / "from_the_start.rec", 0, 3);
     record(recordings / "in_the_midst.rec", 60, 4);
+    record_shared(recordings / "shared.rec");
     write_hand_input(served / "hand_input.bin");
     for (const char* name : {"stack", "docking"}) write_scene(name, served / (std::string(name) + ".toml"));
   } catch (const Error& error) {

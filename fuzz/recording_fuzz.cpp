@@ -21,9 +21,8 @@ void play(Recording recording) {
   if (recording.samples.size() > 16) recording.samples.resize(16);
   Replay replay(recording, k_world);
   while (replay.next()) {
-    const TouchSample& sample = replay.sample();
-    for (std::size_t hand = 0; hand < recording.hands; ++hand)
-      if (!is_finite(sample.hands[hand].felt.force) || !is_finite(sample.hands[hand].felt.torque)) std::abort();
+    for (const HandSample& hand : replay.sample().hands)
+      if (!is_finite(hand.felt.force) || !is_finite(hand.felt.torque)) std::abort();
   }
 }
 
@@ -46,6 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         while (device.read(reading)) {
         }
       }
+      recorded_people(recording);
       play(recording);
     } catch (const Error&) {
     }

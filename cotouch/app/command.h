@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,23 @@ struct ExperimentCommand {
   std::filesystem::path folder = ".";  // where figures go
 };
 void run_experiment(const ExperimentCommand& command);
+
+// A bad network between real programs: forwards UDP with delay, loss and worse.
+struct WanCommand {
+  std::string listen = "0";  // a port of this machine only, or an address and port
+  std::string to;            // host and port
+  std::string profile;       // a network's name or a profile file; empty: perfect, but for what follows
+  std::string way = "both";  // to which the following apply: "both", "there", "back"
+  std::optional<double> delay_ms, jitter_ms, shortest_ms, longest_ms, loss_percent, duplicate_percent, corrupt_percent;
+  std::string jitter_kind, burst, pattern, reorder, rate, outage;  // empty: as the profile says
+  bool any_order = false;
+  std::uint64_t seed = 1;
+  double seconds = 0;  // 0: until Ctrl-C
+  bool list = false;   // the networks there are, and nothing else
+  bool print = false;  // the network as a profile file, and nothing else
+  bool json = false;
+};
+void run_wan(const WanCommand& command);
 
 // Draws the pictures of docs/ into a folder.
 void run_docs_pictures(const std::filesystem::path& folder);

@@ -34,13 +34,13 @@ struct Felt {
   double deepest = 0;  // metres
 };
 
-Felt summarise(const std::vector<TouchSample>& samples, std::size_t hands, std::size_t pairs) {
+Felt summarise(const std::vector<RecordedSample>& samples, std::size_t pairs) {
   Felt felt;
   std::size_t touching = 0;
-  for (const TouchSample& sample : samples) {
-    for (std::size_t hand = 0; hand < hands; ++hand) {
-      felt.peak_force = std::max(felt.peak_force, norm(sample.hands[hand].felt.force));
-      felt.peak_torque = std::max(felt.peak_torque, norm(sample.hands[hand].felt.torque));
+  for (const RecordedSample& sample : samples) {
+    for (const HandSample& hand : sample.hands) {
+      felt.peak_force = std::max(felt.peak_force, norm(hand.felt.force));
+      felt.peak_torque = std::max(felt.peak_torque, norm(hand.felt.torque));
     }
     felt.most_contacts = std::max(felt.most_contacts, sample.in_contact);
     felt.deepest = std::max(felt.deepest, static_cast<double>(sample.deepest));
@@ -60,7 +60,7 @@ std::vector<std::size_t> present_hands(const Recording& recording) {
   std::vector<std::size_t> present;
   for (std::size_t hand = 0; hand < recording.hands; ++hand)
     if (std::any_of(recording.samples.begin(), recording.samples.end(),
-                    [&](const TouchSample& sample) { return sample.hands[hand].input.present; }))
+                    [&](const RecordedSample& sample) { return sample.hand(hand).input.present; }))
       present.push_back(hand);
   return present;
 }
@@ -79,17 +79,17 @@ Plot plot_of(const std::string& title, const Recording& recording) {
   for (const std::size_t hand : hands) {
     PlotSeries force, torque;
     if (hands.size() > 1) force.label = torque.label = fmt::format("hand {}", hand + 1);
-    for (const TouchSample& sample : recording.samples) {
+    for (const RecordedSample& sample : recording.samples) {
       force.x.push_back(sample.time);
-      force.y.push_back(norm(sample.hands[hand].felt.force));
-      torque.y.push_back(norm(sample.hands[hand].felt.torque) * 1e3);
+      force.y.push_back(norm(sample.hand(hand).felt.force));
+      torque.y.push_back(norm(sample.hand(hand).felt.torque) * 1e3);
     }
     torque.x = force.x;
     plot.panels[0].series.push_back(std::move(force));
     plot.panels[1].series.push_back(std::move(torque));
   }
   PlotSeries& contacts = plot.panels[2].series.emplace_back();
-  for (const TouchSample& sample : recording.samples) {
+  for (const RecordedSample& sample : recording.samples) {
     contacts.x.push_back(sample.time);
     contacts.y.push_back(sample.in_contact);
   }
@@ -109,6 +109,11 @@ struct Setting {
 Setting recorded_setting(const FeelCommand& command, FolderLibrary& library, ProgressBar& bar) {
   Setting setting;
   const Recording recording = read_recording(command.hand);
+  if (!recording.limited)
+    throw Error(fmt::format("{} is of a shared session, which steps more slowly than hands feel; see it again with "
+                            "'cotouch replay'.",
+                            command.hand),
+                ErrorCode::unsupported);
   const RecordedScene recorded = parse_recorded_scene(recording.scene);
   if (!command.scene.empty() && !names_scene_file(command.scene) && command.scene != recorded.name)
     throw Error(fmt::format("{} was recorded in the scene '{}'; feel that one.", command.hand, recorded.name));
@@ -223,7 +228,7 @@ void run_feel(const FeelCommand& command) {
   if (!command.json) say(name + ": " + scene.summary);
   const RealtimeStatus status = run_loop(loop, recording, setting.cycles, command.fast);
 
-  const Felt felt = summarise(recording.samples, recording.hands, recording.pairs);
+  const Felt felt = summarise(recording.samples, recording.pairs);
   const TouchFrame frame = loop.frame();
   const std::uint64_t cycles = recording.samples.size() + frame.samples_dropped;
   const std::size_t present = present_hands(recording).size();

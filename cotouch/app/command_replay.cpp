@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 namespace cotouch {
@@ -48,6 +50,72 @@ std::shared_ptr<const WorldModel> model_of(const ReplayCommand& command, const R
   }
 }
 
+constexpr std::array<const char*, 4> k_kinds{"joined", "left", "said", "marked"};
+
+const char* word_of(RecordedEvent::Kind kind) {
+  return k_kinds[static_cast<std::size_t>(kind)];
+}
+
+// What people did besides moving hands, in the order of time, with the name of who did it.
+struct NamedEvent {
+  RecordedEvent event;
+  std::string who;
+};
+std::vector<NamedEvent> named_events(const Recording& recording) {
+  const std::vector<RecordedPerson> people = recorded_people(recording);
+  std::vector<NamedEvent> events;
+  for (const RecordedEvent& event : recording.events) {
+    std::string who;
+    for (const RecordedPerson& person : people)
+      if (event.hand && person.hand == event.hand && event.tick >= person.from && event.tick <= person.to)
+        who = clean_name(person.name);
+    if (event.kind == RecordedEvent::Kind::joined || (who.empty() && event.kind == RecordedEvent::Kind::left))
+      who = clean_name(event.text);
+    if (who.empty()) who = event.hand ? fmt::format("hand {}", *event.hand + 1) : "somebody";
+    events.push_back({event, who});
+  }
+  std::stable_sort(events.begin(), events.end(),
+                   [](const NamedEvent& a, const NamedEvent& b) { return a.event.tick < b.event.tick; });
+  return events;
+}
+
+nlohmann::ordered_json people_json(const Recording& recording) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const RecordedPerson& person : recorded_people(recording)) {
+    nlohmann::ordered_json json;
+    json["name"] = clean_name(person.name);
+    json["hand"] = person.hand ? nlohmann::ordered_json(*person.hand) : nlohmann::ordered_json(nullptr);
+    json["from_tick"] = person.from;
+    json["to_tick"] = person.to;
+    all.push_back(json);
+  }
+  return all;
+}
+
+nlohmann::ordered_json events_json(const Recording& recording) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const NamedEvent& named : named_events(recording)) {
+    const RecordedEvent& event = named.event;
+    nlohmann::ordered_json json;
+    json["tick"] = event.tick;
+    json["hand"] = event.hand ? nlohmann::ordered_json(*event.hand) : nlohmann::ordered_json(nullptr);
+    json["name"] = named.who;
+    json["kind"] = word_of(event.kind);
+    json["text"] = printable(event.text);
+    all.push_back(json);
+  }
+  return all;
+}
+
+void say_events(const Recording& recording) {
+  for (const NamedEvent& named : named_events(recording)) {
+    const RecordedEvent& event = named.event;
+    const bool has_text = event.kind == RecordedEvent::Kind::said || event.kind == RecordedEvent::Kind::marked;
+    say(fmt::format("  {:9.2f} s  {} {}{}", static_cast<double>(event.tick) * recording.limits.period, named.who,
+                    word_of(event.kind), has_text ? ": " + printable(event.text) : ""));
+  }
+}
+
 }  // namespace
 
 void run_replay(const ReplayCommand& command) {
@@ -67,7 +135,7 @@ void run_replay(const ReplayCommand& command) {
     if (i % 1000 == 0) bar.update("Feeling it again", static_cast<double>(i) / count);
     for (std::uint32_t hand = 0; hand < recording.hands; ++hand)
       largest =
-          std::max(largest, norm(replay.sample().hands[hand].felt.force - recording.samples[i].hands[hand].felt.force));
+          std::max(largest, norm(replay.sample().hand(hand).felt.force - recording.samples[i].hand(hand).felt.force));
   }
   bar.clear();
   if (!command.csv.empty()) write_file(command.csv, to_csv(recording, model));
@@ -83,15 +151,19 @@ void run_replay(const ReplayCommand& command) {
     json["samples"] = recording.samples.size();
     json["hands"] = recording.hands;
     json["bodies"] = model->bodies().size();
+    json["shared"] = !recording.limited;
     json["peak_force_n"] = peak_force(recording);
     json["identical"] = replay.identical();
     json["first_difference_s"] =
         replay.identical() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(differs_at);
     json["largest_difference_n"] = largest;
+    json["people"] = people_json(recording);
+    json["events"] = events_json(recording);
     fmt::print("{}\n", json.dump(2));
   } else {
-    say(fmt::format("{}: {:.1f} s, {} cycles, up to {:.2f} N", name, seconds, recording.samples.size(),
-                    peak_force(recording)));
+    say(fmt::format("{}: {:.1f} s, {} {}, up to {:.2f} N", name, seconds, recording.samples.size(),
+                    recording.limited ? "cycles" : "ticks of a shared session", peak_force(recording)));
+    say_events(recording);
     if (replay.identical()) fmt::print("Every force and every body is the same, bit for bit.\n");
   }
   if (replay.identical()) return;

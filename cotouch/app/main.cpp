@@ -127,7 +127,9 @@ void declare_play(CLI::App& app, PlayCommand& command) {
 
 void declare_replay(CLI::App& app, ReplayCommand& command) {
   CLI::App* sub = app.add_subcommand("replay", "Feel a recording again and compare every force, bit for bit");
-  sub->add_option("recording", command.recording, "a file made by the page's record button (*.cotrec)")->required();
+  sub->add_option("recording", command.recording,
+                  "a file made by the page's record button or by a shared session (*.cotrec)")
+      ->required();
   sub->add_option("--scene", command.scene,
                   "the scene it was made in: a name, a scene file (scene.toml) or its folder; without it, the scene of "
                   "the name that the recording has");
@@ -147,6 +149,56 @@ void declare_experiment(CLI::App& app, ExperimentCommand& command) {
   sub->add_option("--folder", command.folder, "where figures are written")->capture_default_str();
   sub->footer("Example: cotouch experiment contact-table --quick --json table.json");
   sub->callback([&] { run_experiment(command); });
+}
+
+// What `wan` does to datagrams, apart from those that its profile brings.
+void declare_link_options(CLI::App& group, WanCommand& command) {
+  group.add_option("--delay", command.delay_ms, "ms that each way takes, half of a round trip");
+  group.add_option("--jitter", command.jitter_ms, "ms by which the delay strays");
+  group
+      .add_option(
+          "--jitter-kind", command.jitter_kind,
+          "how: uniform (up to so much), normal (standard deviation), exponential or heavy-tail (so much more on "
+          "average, often less, rarely far more); without it, normal")
+      ->transform(one_of({"none", "uniform", "normal", "exponential", "heavy-tail"}));
+  group.add_option("--shortest", command.shortest_ms, "ms that a delay with jitter takes at least");
+  group.add_option("--longest", command.longest_ms, "ms that a delay with jitter takes at most");
+  group.add_flag("--any-order", command.any_order,
+                 "let jitter change the order; without it each waits for those before");
+  group.add_option("--loss", command.loss_percent, "percent that are lost, each by itself");
+  group.add_option("--burst", command.burst, "PERCENT or PERCENT:LENGTH lost in bursts of this mean length [5]");
+  group.add_option("--pattern", command.pattern, "which are lost, again and again: 1110 loses every fourth");
+  group.add_option("--reorder", command.reorder, "PERCENT or PERCENT:MS held back by up to so much [20] and overtaken");
+  group.add_option("--duplicate", command.duplicate_percent, "percent that arrive twice");
+  group.add_option("--corrupt", command.corrupt_percent, "percent that arrive with a few bits flipped");
+  group.add_option("--rate", command.rate,
+                   "MBIT or MBIT:QUEUE_MS: megabits a second, and the longest wait for them [200]");
+  group.add_option("--outage", command.outage, "START:LENGTH or START:LENGTH:EVERY in seconds, when all is lost");
+  group.add_option("--way", command.way, "which way these options are for")
+      ->transform(one_of({"both", "there", "back"}))
+      ->capture_default_str();
+}
+
+void declare_wan(CLI::App& app, WanCommand& command) {
+  CLI::App* sub = app.add_subcommand("wan", "Put a slow, lossy or broken network between two programs (UDP)");
+  sub->add_option("--listen", command.listen,
+                  "port to listen on, for this machine only, or ADDRESS:PORT; 0 takes any that is free")
+      ->capture_default_str();
+  sub->add_option("--to", command.to, "HOST:PORT to which everything is forwarded, and from which answers come");
+  sub->add_option("--profile", command.profile,
+                  "a network's name ('cotouch wan --list' shows them) or a profile file; the options below change it");
+  declare_link_options(*sub->add_option_group("What the network does"), command);
+  sub->add_option("--seed", command.seed, "seed of everything random")->check(k_seed)->capture_default_str();
+  sub->add_option("--seconds", command.seconds, "stop after so long; 0 runs until Ctrl-C")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  sub->add_flag("--list", command.list, "show the networks and stop");
+  sub->add_flag("--print", command.print, "print the network as a profile file and stop");
+  sub->add_flag("--json", command.json, "print JSON, one object a line");
+  sub->footer(
+      "Examples: cotouch wan --listen 7200 --to 127.0.0.1:7117 --profile network-1\n"
+      "          cotouch wan --listen 7200 --to peer.example:7117 --delay 60 --jitter 10 --loss 2 --burst 1:4");
+  sub->callback([&] { run_wan(command); });
 }
 
 void declare_docs_pictures(CLI::App& app, std::filesystem::path& folder) {
@@ -172,12 +224,14 @@ int run(int argc, char** argv) {
   PlayCommand play;
   ReplayCommand replay;
   ExperimentCommand experiment;
+  WanCommand wan;
   declare_prepare(app, prepare);
   declare_inspect(app, inspect);
   declare_feel(app, feel);
   declare_play(app, play);
   declare_replay(app, replay);
   declare_experiment(app, experiment);
+  declare_wan(app, wan);
   std::filesystem::path pictures;
   declare_docs_pictures(app, pictures);
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1]))

@@ -47,6 +47,12 @@ class SealedChannel {
   // `first_counter` is for tests of the end.
   explicit SealedChannel(const ChannelKeys& keys, std::uint64_t first_counter = 0) noexcept;
 
+  // A copy would use the same nonces again.
+  SealedChannel(const SealedChannel&) = delete;
+  SealedChannel& operator=(const SealedChannel&) = delete;
+  SealedChannel(SealedChannel&&) = default;
+  SealedChannel& operator=(SealedChannel&&) = default;
+
   // The datagram replaces what is in `out`. False, and nothing is in it, if the message is longer than fits into
   // k_largest_datagram or the counter has reached its end, after which the channel can only receive.
   bool seal(std::span<const std::byte> message, std::vector<std::byte>& out);

@@ -29,6 +29,11 @@ struct Credential {
 class JoinKey {
  public:
   JoinKey(const Identity& identity, const SessionId& session);
+  // A copy would not know whom the original has met.
+  JoinKey(const JoinKey&) = delete;
+  JoinKey& operator=(const JoinKey&) = delete;
+  JoinKey(JoinKey&&) = default;
+  JoinKey& operator=(JoinKey&&) = default;
 
   const Credential& credential() const { return credential_; }
   const ExchangePair& exchange() const { return pair_; }

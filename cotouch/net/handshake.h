@@ -50,7 +50,8 @@ class ClientHandshake {
   // If accepted or rejected: what the host's caller says.
   std::span<const std::byte> answer() const { return answer_.payload.bytes(); }
   const RefusalMessage& refusal() const { return refusal_; }  // if refused
-  JoinKey& join_key() { return join_key_; }                   // ours for this session, to meet the other members
+  // Ours for this session, to meet the other members; once accepted it can be moved out.
+  JoinKey& join_key() { return join_key_; }
 
  private:
   void begin_attempt(double now);
@@ -80,7 +81,9 @@ class ClientHandshake {
   RefusalMessage refusal_;
 };
 
-// Somebody who has the invite, receives packets at `from`, and has shown that the identity is theirs.
+// Somebody who has the invite, receives packets at `from`, and has shown that the identity is theirs. The credential of
+// somebody who was accepted before means that the answer may never have reached them: their new channel replaces the
+// old one as soon as a datagram was opened with it, and not before, or a request that was held back could cut them off.
 struct JoinRequest {
   RequestContent content;
   NetAddress from;

@@ -23,7 +23,7 @@ HostHandshake::Outcome HostHandshake::receive(std::span<const std::byte> datagra
   if (!mac_key_.verify(datagram)) return drop(counts_.strangers);
 
   if (head->version != k_protocol_version) return send_refusal(head->ephemeral, RefusalReason::version);
-  if (is_hello && datagram.size() != k_hello_bytes) return drop(counts_.malformed);
+  if (is_hello && !is_exact_hello(datagram)) return drop(counts_.malformed);
   if (invite_.expired(now.unix_seconds)) return send_refusal(head->ephemeral, RefusalReason::expired);
   draw_cookie_secrets(now.steady);
   return is_hello ? challenge(head->ephemeral, from)
@@ -51,7 +51,8 @@ void HostHandshake::draw_cookie_secrets(double steady) {
   random_bytes(cookie_secret_.bytes());
   if (both) random_bytes(previous_cookie_secret_.bytes());
   generation_ += both ? 2 : 1;
-  drawn_at_ = steady;
+  // Not when the draw was noticed, or cookies would live longer on a host to whom few come.
+  drawn_at_ = both ? steady : drawn_at_ + k_cookie_seconds;
 }
 
 HostHandshake::Outcome HostHandshake::challenge(const ExchangeKey& ephemeral, const NetAddress& from) {

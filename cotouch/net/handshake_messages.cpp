@@ -39,6 +39,10 @@ Array array_at(std::span<const std::byte> message, std::size_t offset) {
   return out;
 }
 
+bool all_zero(std::span<const std::byte> bytes) {
+  return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
 // u16 length, the payload, zeros to the end.
 void write_payload(Filler& filler, const PayloadBuffer& payload) {
   filler.number(static_cast<std::uint16_t>(payload.bytes().size()));
@@ -47,8 +51,7 @@ void write_payload(Filler& filler, const PayloadBuffer& payload) {
 
 bool read_payload(ByteReader& in, PayloadBuffer& payload) {
   const std::span<const std::byte> bytes = in.raw(in.number<std::uint16_t>());
-  const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
-  return in.ok() && payload.assign(bytes) && std::ranges::all_of(in.rest(), is_zero);
+  return in.ok() && payload.assign(bytes) && all_zero(in.rest());
 }
 
 // The parts of a Request or Answer between its head and its mac.
@@ -114,6 +117,11 @@ std::optional<AttemptHead> read_head(std::span<const std::byte> message) noexcep
 void write_hello(const MacKey& key, const ExchangeKey& ephemeral, std::span<std::byte, k_hello_bytes> out) noexcept {
   begin(out, DatagramType::hello, ephemeral);
   key.sign(out);
+}
+
+bool is_exact_hello(std::span<const std::byte> message) noexcept {
+  return message.size() == k_hello_bytes &&
+         all_zero(message.subspan(k_attempt_head_bytes, k_hello_bytes - k_attempt_head_bytes - k_mac_bytes));
 }
 
 void write_challenge(const MacKey& key, const ExchangeKey& ephemeral, const Cookie& cookie,

@@ -77,6 +77,9 @@ std::optional<AttemptHead> read_head(std::span<const std::byte> message) noexcep
 
 void write_hello(const MacKey& key, const ExchangeKey& ephemeral, std::span<std::byte, k_hello_bytes> out) noexcept;
 
+// Whether a Hello of this version is as long as it should be and has nothing but zeros after its head.
+bool is_exact_hello(std::span<const std::byte> message) noexcept;
+
 void write_challenge(const MacKey& key, const ExchangeKey& ephemeral, const Cookie& cookie,
                      std::span<std::byte, k_challenge_bytes> out) noexcept;
 Cookie challenge_cookie(std::span<const std::byte, k_challenge_bytes> message) noexcept;

@@ -85,7 +85,7 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 SessionId Invite::session() const noexcept {
-  const SharedSecret derived = derive(secret.bytes(), "cotouch session", {host.bytes});
+  const SharedSecret derived = derive(secret.bytes(), "cotouch session", {});
   SessionId id;
   std::copy_n(derived.bytes().begin(), id.size(), id.begin());
   return id;

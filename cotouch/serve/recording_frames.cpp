@@ -18,9 +18,9 @@ constexpr std::size_t k_most_bytes = 64U << 20;
 constexpr double k_most_frames = 9000;  // each is looked at, which may take a millisecond
 
 // A frame stands for all cycles until the next one, as it does while it is live.
-void measure_cycles(std::span<const TouchSample> samples, SessionView& view) {
+void measure_cycles(std::span<const RecordedSample> samples, SessionView& view) {
   std::vector<std::uint32_t> times;
-  for (const TouchSample& sample : samples) times.push_back(sample.cycle_ns);
+  for (const RecordedSample& sample : samples) times.push_back(sample.cycle_ns);
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   view.cycle_median_us = static_cast<float>(*middle) * 1e-3F;
@@ -28,7 +28,7 @@ void measure_cycles(std::span<const TouchSample> samples, SessionView& view) {
 }
 
 SessionView view_of(const Replay& replay, double max_force, Sight& sight) {
-  const TouchSample& sample = replay.sample();
+  const RecordedSample& sample = replay.sample();
   const WorldModel& model = replay.world().model();
   const WorldState& state = replay.state();
   std::vector<ContactStats> touched(model.bodies().size());
@@ -38,9 +38,9 @@ SessionView view_of(const Replay& replay, double max_force, Sight& sight) {
   view.running = true;
   view.visited = sample.visited;
   view.in_contact = sample.in_contact;
-  for (std::size_t i = 0; i < state.hands().size() && i < k_loop_hands; ++i)
+  for (std::size_t i = 0; i < state.hands().size(); ++i)
     if (state.hands()[i].present != 0)
-      view.hands.push_back(hand_view(model, state, touched, i, sample.hands[i].felt, max_force));
+      view.hands.push_back(hand_view(model, state, touched, i, sample.hand(i).felt, max_force));
   view.bodies = body_views(model, state, touched);
   view.task = task_view(model, state);
   view.contact = sight.look(state, false);

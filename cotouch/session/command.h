@@ -77,9 +77,39 @@ struct CancelJob {
   std::uint32_t job = 0;
 };
 
+// A session over the network, that other programs join (docs/sharing.md).
+struct StartSharing {
+  std::string name;  // of the person here
+};
+struct JoinSharing {
+  std::string invite, name;
+};
+struct LeaveSharing {};
+// The link emulator between this program and the others: a profile by its name, or numbers.
+struct SetNetwork {
+  std::optional<std::string> profile = {};
+  std::optional<double> round_trip = {}, jitter = {};  // seconds
+  std::optional<double> loss = {};                     // share
+};
+// For all peers: whether late inputs roll the view back, or views drift apart.
+struct SetSynchronised {
+  bool on = true;
+};
+struct Say {
+  std::string text;  // at most 500 bytes
+};
+struct PlaceMark {
+  BodyId body = 0;
+  Vec3d point;  // in the body's frame
+};
+struct RemoveMark {
+  std::uint32_t mark = 0;
+};
+
 using SessionCommand = std::variant<OpenScene, ShowScene, ResetScene, GraspBody, ReleaseHand, ChangeSettings,
                                     SetGravity, SetBody, CopyBody, RemoveBody, ResetTask, StartRecording, StopRecording,
-                                    DeleteRecording, DeleteScene, AddPart, CancelJob>;
+                                    DeleteRecording, DeleteScene, AddPart, CancelJob, StartSharing, JoinSharing,
+                                    LeaveSharing, SetNetwork, SetSynchronised, Say, PlaceMark, RemoveMark>;
 
 struct CommandResult {
   enum class Kind : std::uint8_t {

@@ -4,6 +4,7 @@
 #include <cotouch/session/job_queue.h>
 #include <cotouch/session/recording_store.h>
 #include <cotouch/session/running_world.h>
+#include <cotouch/session/sharing.h>
 #include <cotouch/session/shown_scene.h>
 #include <cotouch/session/view.h>
 
@@ -27,6 +28,9 @@ struct SessionSnapshot {
   bool recording = false;
   double recording_seconds = 0;
   std::vector<JobStatus> jobs;  // unfinished
+  SharingStatus sharing;
+  NetworkStatus network;
+  std::vector<MarkView> marks;
 };
 
 enum class HandChange : std::uint8_t { granted, refused, released, lost };
@@ -68,6 +72,13 @@ class SessionListener {
   virtual void scenes_changed() {}
   // Something that went wrong later than the answer to its command; nobody: for everybody to read.
   virtual void problem(ParticipantId /*whom*/, const std::string& /*reason*/) {}
+
+  // Of a session over the network.
+  virtual void sharing_changed(const SharingStatus& /*sharing*/) {}
+  virtual void peers_changed(const PeersView& /*peers*/) {}  // four times a second
+  virtual void network_changed(const NetworkStatus& /*network*/) {}
+  virtual void said(const ChatLine& /*line*/) {}
+  virtual void mark_changed(const MarkView& /*mark*/) {}
 
   virtual ViewDemand wanted() const { return {}; }
   virtual void view(const SessionView& /*view*/) {}

@@ -199,9 +199,9 @@ std::vector<std::byte> write_message(const ProbeMessage& message) {
   ByteWriter out(bytes);
   out.number(Type::probe);
   write_ballot(out, message.decided);
-  out.number(message.members);
-  out.number(message.lowest);
-  out.number(static_cast<std::uint8_t>(message.you_are_dropped));
+  out.number(message.rank.members);
+  out.number(message.rank.lowest);
+  out.text(message.rank.keeper);
   return bytes;
 }
 
@@ -243,10 +243,10 @@ std::optional<PeerMessage> read_message(std::span<const std::byte> bytes) {
     case Type::probe: {
       ProbeMessage probe;
       probe.decided = read_ballot(in);
-      probe.members = in.number<std::uint8_t>();
-      probe.lowest = read_member(in);
-      probe.you_are_dropped = in.number<std::uint8_t>() != 0;
-      message = probe;
+      probe.rank.members = in.number<std::uint8_t>();
+      probe.rank.lowest = read_member(in);
+      probe.rank.keeper = in.text(k_longest_event);
+      message = std::move(probe);
       break;
     }
     case Type::view: {

@@ -83,9 +83,7 @@ struct FillMessage {
 // To those who were dropped: how the rest stands.
 struct ProbeMessage {
   Ballot decided;
-  std::uint8_t members = 0;
-  MemberId lowest = 0;
-  bool you_are_dropped = false;
+  SessionRank rank;
 };
 // Where one body is in the sender's view, so that views can be compared.
 struct ViewMessage {

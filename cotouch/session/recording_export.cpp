@@ -34,7 +34,7 @@ std::vector<std::uint32_t> hands_that_were_there(const Recording& recording) {
   std::vector<std::uint32_t> hands;
   for (std::uint32_t i = 0; i < recording.hands; ++i)
     if (std::any_of(recording.samples.begin(), recording.samples.end(),
-                    [i](const TouchSample& sample) { return sample.hands[i].input.present; }))
+                    [i](const RecordedSample& sample) { return sample.hand(i).input.present; }))
       hands.push_back(i);
   return hands;
 }
@@ -57,13 +57,15 @@ std::string to_csv(const Recording& recording, const std::shared_ptr<const World
   for (const std::uint32_t i : bodies) put_pose_names(out, "body" + std::to_string(model->bodies()[i].id));
   out += '\n';
   Replay replay(recording, model);
-  for (const TouchSample& s : recording.samples) {
+  for (const RecordedSample& s : recording.samples) {
     if (!replay.next()) break;
+    const RecordedSample& again = replay.sample();  // which knows the contacts of a shared session as well
     put_number(out, s.time);
-    put_numbers(out, {static_cast<double>(s.in_contact), static_cast<double>(s.deepest), static_cast<double>(s.visited),
+    put_numbers(out, {static_cast<double>(again.in_contact), static_cast<double>(again.deepest),
+                      static_cast<double>(recording.limited ? s.visited : again.visited),
                       static_cast<double>(s.cycle_ns) * 1e-3});
     for (const std::uint32_t i : hands) {
-      const HandSample& hand = s.hands[i];
+      const HandSample& hand = s.hand(i);
       const double body = replay.state().hands()[i].body;
       put_pose(out, hand.input.pose);
       put_numbers(out, {body < 0 ? 0.0 : static_cast<double>(model->bodies()[static_cast<std::size_t>(body)].id),
@@ -95,15 +97,15 @@ RecordingSummary summarise(const Recording& recording, const std::shared_ptr<con
     for (std::size_t j = i; j < std::min(i + stride, recording.samples.size()); ++j) {
       if (replay) replay->next();
       for (const std::uint32_t hand : hands) {
-        force = std::max(force, norm(recording.samples[j].hands[hand].felt.force));
-        torque = std::max(torque, norm(recording.samples[j].hands[hand].felt.torque));
+        force = std::max(force, norm(recording.samples[j].hand(hand).felt.force));
+        torque = std::max(torque, norm(recording.samples[j].hand(hand).felt.torque));
       }
     }
-    const TouchSample& sample = recording.samples[i];
+    const RecordedSample& sample = recording.samples[i];
     summary.time.push_back(sample.time);
     summary.force.push_back(force);
     summary.torque.push_back(torque);
-    if (!hands.empty()) summary.path.push_back(sample.hands[hands.front()].input.pose.position);
+    if (!hands.empty()) summary.path.push_back(sample.hand(hands.front()).input.pose.position);
     if (sight) summary.clearance.push_back(static_cast<double>(sight->clearance(replay->state())));
   }
   return summary;

@@ -108,8 +108,8 @@ fs::path RecordingStore::file(std::string_view id) const {
 
 double peak_force(const Recording& recording) {
   double peak = 0;
-  for (const TouchSample& sample : recording.samples)
-    for (std::uint32_t i = 0; i < recording.hands; ++i) peak = std::max(peak, norm(sample.hands[i].felt.force));
+  for (const RecordedSample& sample : recording.samples)
+    for (const HandSample& hand : sample.hands) peak = std::max(peak, norm(hand.felt.force));
   return peak;
 }
 

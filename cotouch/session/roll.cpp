@@ -10,6 +10,12 @@ constexpr std::size_t k_largest_state = 1U << 20;
 
 }  // namespace
 
+bool SessionRank::outranks(const SessionRank& other) const {
+  if (members != other.members) return members > other.members;
+  if (lowest != other.lowest) return lowest < other.lowest;
+  return keeper < other.keeper;
+}
+
 std::vector<std::byte> encode_snapshot(const ObjectiveSnapshot& snapshot) {
   std::vector<std::byte> bytes;
   ByteWriter out(bytes);
@@ -31,6 +37,8 @@ std::vector<std::byte> encode_snapshot(const ObjectiveSnapshot& snapshot) {
     out.varint(mark.body);
     out.number(mark.point.x), out.number(mark.point.y), out.number(mark.point.z);
   }
+  out.varint(snapshot.former.size());
+  for (const std::string& introduction : snapshot.former) out.text(introduction);
   out.varint(snapshot.state.size());
   out.raw(snapshot.state);
   return bytes;
@@ -65,6 +73,8 @@ std::optional<ObjectiveSnapshot> decode_snapshot(std::span<const std::byte> byte
     mark.point = {in.number<float>(), in.number<float>(), in.number<float>()};
     if (!(std::isfinite(mark.point.x) && std::isfinite(mark.point.y) && std::isfinite(mark.point.z))) in.fail();
   }
+  const std::uint64_t former = in.varint(k_most_former);
+  for (std::uint64_t i = 0; i < former && in.ok(); ++i) snapshot.former.push_back(in.text(k_longest_event));
   const std::span<const std::byte> state = in.raw(in.varint(k_largest_state));
   if (!in.at_end()) return std::nullopt;
   snapshot.state.assign(state.begin(), state.end());

@@ -27,6 +27,15 @@ struct Member {
   friend bool operator==(const Member&, const Member&) = default;
 };
 
+// Which of two sessions that were one goes on when they meet again: the larger one, then the one with the lower member.
+struct SessionRank {
+  std::uint8_t members = 0;
+  MemberId lowest = 0;
+  std::string keeper;  // its introduction, so that no two are alike
+
+  bool outranks(const SessionRank& other) const;
+};
+
 // Something a person has pointed at.
 struct SessionMark {
   MemberId by = 0;
@@ -38,6 +47,7 @@ struct SessionMark {
 };
 
 inline constexpr std::size_t k_most_marks = 64;
+inline constexpr std::size_t k_most_former = 16;
 
 // The objective state before a tick, with all that is needed to go on from there.
 struct ObjectiveSnapshot {
@@ -46,7 +56,8 @@ struct ObjectiveSnapshot {
   bool synchronised = true;
   std::array<std::optional<Member>, k_most_members> members;
   std::vector<SessionMark> marks;
-  std::vector<std::byte> state;  // of the world
+  std::vector<std::string> former;  // introductions of members that were dropped: perhaps they went on without us
+  std::vector<std::byte> state;     // of the world
 
   friend bool operator==(const ObjectiveSnapshot&, const ObjectiveSnapshot&) = default;
 };

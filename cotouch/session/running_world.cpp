@@ -53,13 +53,14 @@ std::uint32_t nodes_for(const WorldModel& model, double nodes_per_us, double bud
   return static_cast<std::uint32_t>(std::clamp(budget_us * nodes_per_us / pairs, 1.0, 4e9));
 }
 
-std::shared_ptr<const WorldModel> felt_model(const Scene& scene, const FeelSettings& feel) {
+std::shared_ptr<const WorldModel> felt_model(const Scene& scene, const FeelSettings& feel, const Pace& pace) {
   Scene felt = scene;
   felt.contact_stiffness = feel.contact_stiffness;
   // Bodies must follow hands even if the user wants to feel nothing; the limiter takes care of that.
   felt.coupling.max_force = std::max(feel.max_force, 0.5);
   ModelOptions options;
-  options.hands = k_session_hands;
+  options.tick = pace.tick;
+  options.hands = pace.hands;
   if (feel.warm_nodes > 0) options.budget = WorkBudget::of(feel.warm_nodes);
   return make_model(felt, options);
 }
@@ -143,6 +144,8 @@ std::string format_recorded_scene(const RecordedScene& scene) {
   json["stiffness"] = scene.feel.contact_stiffness;
   json["max_force"] = scene.feel.max_force;
   json["nodes"] = scene.feel.warm_nodes;
+  json["tick"] = scene.pace.tick;
+  json["hands"] = scene.pace.hands;
   return json.dump();
 }
 
@@ -162,11 +165,14 @@ RecordedScene parse_recorded_scene(const std::string& text) {
   scene.feel.contact_stiffness = number("stiffness", scene.feel.contact_stiffness, 1e-3, 1e9);
   scene.feel.max_force = number("max_force", scene.feel.max_force, 0, 100);
   scene.feel.warm_nodes = static_cast<std::uint32_t>(number("nodes", 0, 0, 4e9));
+  scene.pace.tick = number("tick", scene.pace.tick, 1e-5, 1);
+  scene.pace.hands = static_cast<std::uint32_t>(number("hands", scene.pace.hands, 0, k_recorded_hands));
   return scene;
 }
 
 std::shared_ptr<const WorldModel> recorded_model(const Recording& recording, const Scene& scene) {
-  auto model = felt_model(scene, parse_recorded_scene(recording.scene).feel);
+  const RecordedScene recorded = parse_recorded_scene(recording.scene);
+  auto model = felt_model(scene, recorded.feel, recorded.pace);
   if (model->hash() != recording.model_hash)
     throw Error("The scene is not what it was when the recording was made: a part, a place or a setting differs.",
                 ErrorCode::refused);

@@ -36,8 +36,16 @@ double measured_nodes_per_us(const WorldModel& model);
 // The budget in nodes for each pair of parts; 0 if there is no speed to tell.
 std::uint32_t nodes_for(const WorldModel& model, double nodes_per_us, double budget_us);
 
+// How a world steps: alone with the touch loop; shared more slowly, and with a hand for every peer.
+struct Pace {
+  double tick = 1e-3;  // seconds
+  std::uint32_t hands = k_session_hands;
+};
+inline constexpr Pace k_shared_pace{0.01, 16};
+static_assert(k_shared_pace.hands <= k_recorded_hands);
+
 // The world of a scene as it is felt.
-std::shared_ptr<const WorldModel> felt_model(const Scene& scene, const FeelSettings& feel);
+std::shared_ptr<const WorldModel> felt_model(const Scene& scene, const FeelSettings& feel, const Pace& pace = {});
 LimitSettings limit_settings(const FeelSettings& feel);
 
 class RunningWorld {
@@ -76,10 +84,12 @@ class RunningWorld {
   TouchLoop loop_;
 };
 
-// What a recording's `scene` says, for recordings made here: the scene's name and what differs from it.
+// What a recording's `scene` says, for recordings made here: the scene's name, what differs from it, and how its world
+// stepped.
 struct RecordedScene {
   std::string name;
   FeelSettings feel;
+  Pace pace = {};
 };
 std::string format_recorded_scene(const RecordedScene& scene);
 // A text that is no such description is taken for a bare name.

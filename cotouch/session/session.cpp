@@ -287,7 +287,7 @@ std::shared_ptr<const ShownScene> Session::scene_of(const Recording& recording) 
   std::shared_ptr<const ShownScene> open = snapshot().scene;
   const RecordedScene recorded = parse_recorded_scene(recording.scene);
   if (open->scene.name != recorded.name || open->scene.bodies.empty()) return nullptr;
-  return felt_model(open->scene, recorded.feel)->hash() == recording.model_hash ? open : nullptr;
+  return felt_model(open->scene, recorded.feel, recorded.pace)->hash() == recording.model_hash ? open : nullptr;
 }
 
 void Session::command(ParticipantId who, SessionCommand command, Answered answered) {

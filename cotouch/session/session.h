@@ -168,6 +168,16 @@ class Session {
   CommandResult carry_out(ParticipantId who, const RemoveBody& wanted);
   CommandResult carry_out(ParticipantId who, const ResetTask& wanted);
   CommandResult carry_out(ParticipantId who, const CancelJob& wanted);
+
+  // session_sharing.cpp
+  CommandResult carry_out(ParticipantId who, const StartSharing& wanted);
+  CommandResult carry_out(ParticipantId who, const JoinSharing& wanted);
+  CommandResult carry_out(ParticipantId who, const LeaveSharing& wanted);
+  CommandResult carry_out(ParticipantId who, const SetNetwork& wanted);
+  CommandResult carry_out(ParticipantId who, const SetSynchronised& wanted);
+  CommandResult carry_out(ParticipantId who, const Say& wanted);
+  CommandResult carry_out(ParticipantId who, const PlaceMark& wanted);
+  CommandResult carry_out(ParticipantId who, const RemoveMark& wanted);
   bool is_in_place(BodyId body);
   CommandResult start_job(ParticipantId who, std::string name, JobQueue::Work work);
   void finish_recording();

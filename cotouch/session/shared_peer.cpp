@@ -37,7 +37,8 @@ SharedPeer::SharedPeer(const PeerSettings& settings, MemberId self, const Object
       synchronised_(snapshot.synchronised),
       promised_(snapshot.decided),
       decided_(snapshot.decided),
-      highest_round_(snapshot.decided.round) {
+      highest_round_(snapshot.decided.round),
+      former_(snapshot.former) {
   for (MemberId m = 0; m < k_most_members; ++m) {
     if (!members_[m]) continue;
     rollback_.open(m, std::max(members_[m]->first, snapshot.tick));
@@ -105,18 +106,19 @@ bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest
     outbox_.clear();
     return false;
   }
+  if (leave_asked_ && leave_asked_at_ < 0) leave_asked_at_ = now;
   confirm_ticks(now, requests);
   compare_hashes(requests);
   watch_members(now);
   bool took = false;
   if (clock_.is_due(now)) {
     clock_.follow(mean_lead());
-    took = run_tick(now, hand, requests);
+    took = run_tick(hand, requests);
     HandInput again = hand;
     if (took) again.action = HandInput::Action::none;
     // Behind the others, or with the past of a snapshot before us: several at once.
     const int backlog = clock_.backlog();
-    for (int i = 0; i < backlog && run_tick(now, again, requests); ++i) {
+    for (int i = 0; i < backlog && run_tick(again, requests); ++i) {
       took = true;
       for (std::optional<Linked>& other : links_)
         if (other) other->link.set_forward(1);
@@ -150,7 +152,7 @@ void SharedPeer::confirm_ticks(double now, std::vector<PeerRequest>& requests) {
   hand_over();
 }
 
-bool SharedPeer::run_tick(double now, const HandInput& hand, std::vector<PeerRequest>& requests) {
+bool SharedPeer::run_tick(const HandInput& hand, std::vector<PeerRequest>& requests) {
   if (rollback_.is_full() || (leaving_ >= 0 && rollback_.now() > leaving_)) {
     ++statistics_.waits;
     return false;
@@ -159,7 +161,6 @@ bool SharedPeer::run_tick(double now, const HandInput& hand, std::vector<PeerReq
   const bool taking_part = members_[self_] && tick >= members_[self_]->first;
   if (taking_part) {
     rollback_.receive(self_, tick, own_input(hand));
-    if (leaving_ == tick) left_at_ = now;
   }
   std::vector<WorldRequest> world;
   rollback_.advance(world);
@@ -292,6 +293,7 @@ void SharedPeer::apply(double now, Tick tick, MemberId by, const SessionEvent& e
 }
 
 void SharedPeer::remove(MemberId member, bool dropped, Tick tick, std::vector<PeerRequest>& requests) {
+  const std::string introduction = introduction_of(member);
   members_[member].reset();
   views_[member].reset();
   frozen_ &= ~(1U << member);
@@ -300,6 +302,8 @@ void SharedPeer::remove(MemberId member, bool dropped, Tick tick, std::vector<Pe
   if (member == self_ || !links_[member]) return;
   if (dropped) {
     links_[member]->former = true;
+    if (former_.size() >= k_most_former) former_.erase(former_.begin());
+    former_.push_back(introduction);
     return;
   }
   requests.emplace_back(DisconnectMember{member});
@@ -339,15 +343,16 @@ void SharedPeer::leave() {
   SessionEvent event;
   event.kind = SessionEvent::Kind::leave;
   events_.push_front(event);
+  leave_asked_ = true;
 }
 
 bool SharedPeer::is_done(double now) const {
   if (lost_) return true;
-  if (left_at_ < 0) return false;
-  if (now > left_at_ + k_farewell) return true;
-  return std::all_of(links_.begin(), links_.end(), [&](const std::optional<Linked>& other) {
-    return !other || other->former || other->have > leaving_;
-  });
+  if (leave_asked_at_ < 0) return false;
+  if (now > leave_asked_at_ + k_farewell) return true;
+  return leaving_ >= 0 && std::all_of(links_.begin(), links_.end(), [&](const std::optional<Linked>& other) {
+           return !other || other->former || other->have > leaving_;
+         });
 }
 
 ObjectiveSnapshot SharedPeer::snapshot() const {
@@ -357,6 +362,7 @@ ObjectiveSnapshot SharedPeer::snapshot() const {
   snapshot.synchronised = synchronised_;
   snapshot.members = members_;
   snapshot.marks = marks_;
+  snapshot.former = former_;
   return snapshot;
 }
 
@@ -427,7 +433,7 @@ void SharedPeer::set_hash(Tick tick, std::uint64_t hash) {
 
 void SharedPeer::compare_hashes(std::vector<PeerRequest>& requests) {
   for (MemberId m = 0; m < k_most_members; ++m) {
-    if (!links_[m] || links_[m]->former || links_[m]->hash.tick <= links_[m]->compared) continue;
+    if (!links_[m] || !is_active(m) || links_[m]->hash.tick <= links_[m]->compared) continue;
     const auto own = hashes_.find(links_[m]->hash.tick);
     if (own == hashes_.end()) continue;
     links_[m]->compared = own->first;
@@ -443,7 +449,7 @@ void SharedPeer::sound_alarm(MemberId member, const StateHash& theirs, std::vect
   int same = 1, different = 0;
   bool keeper_differs = false;
   for (MemberId m = 0; m < k_most_members; ++m) {
-    if (!links_[m] || links_[m]->former || links_[m]->hash.tick != theirs.tick) continue;
+    if (!links_[m] || !is_active(m) || links_[m]->hash.tick != theirs.tick) continue;
     const bool differs = links_[m]->hash.hash != own;
     (differs ? different : same) += 1;
     keeper_differs = keeper_differs || (differs && m == keeper());

@@ -46,9 +46,9 @@ struct ConnectMember {
 struct DisconnectMember {
   MemberId member = 0;
 };
-// The others went on without us: ask `via` to join them again.
+// The others went on without us: ask to join them again, best where `introduction` leads.
 struct JoinAgain {
-  MemberId via = 0;
+  std::string introduction;
 };
 // Our state is not what most of the others have: ask `from` for an objective snapshot and give it to heal().
 struct FetchSnapshot {
@@ -107,6 +107,13 @@ class SharedPeer {
   // An objective snapshot from another member; false if it does not reach back to it.
   bool heal(const ObjectiveSnapshot& snapshot, std::vector<PeerRequest>& requests);
 
+  // Those who were dropped may have gone on, in a session that has the same beginning. Whoever owns this asks them now
+  // and then how they stand, tells them rank(), and calls this with their answer: true if they go on and we join them.
+  const std::vector<std::string>& former() const { return former_; }
+  void forget_former(const std::string& introduction) { std::erase(former_, introduction); }
+  SessionRank rank() const;
+  bool met(const SessionRank& other);
+
   // Who takes part and what stands, without the world's state.
   ObjectiveSnapshot snapshot() const;
 
@@ -115,6 +122,8 @@ class SharedPeer {
   Tick objective() const { return rollback_.objective(); }
   const RollbackSettings& rollback_settings() const { return settings_.rollback; }
   bool is_member(MemberId member) const { return member < k_most_members && members_[member].has_value(); }
+  // Takes part, and nobody has decided or heard that it ends.
+  bool is_active(MemberId member) const { return (active_members() >> member & 1U) != 0; }
   const std::optional<Member>& member(MemberId member) const { return members_[member]; }
   const PeerLink* link(MemberId member) const { return links_[member] ? &links_[member]->link : nullptr; }
   MemberId keeper() const;
@@ -158,7 +167,7 @@ class SharedPeer {
   void apply_events(double now, Tick tick, std::vector<PeerRequest>& requests);
   void apply(double now, Tick tick, MemberId by, const SessionEvent& event, std::vector<PeerRequest>& requests);
   void remove(MemberId member, bool dropped, Tick tick, std::vector<PeerRequest>& requests);
-  bool run_tick(double now, const HandInput& hand, std::vector<PeerRequest>& requests);
+  bool run_tick(const HandInput& hand, std::vector<PeerRequest>& requests);
   PeerInput own_input(const HandInput& hand);
   TickInputs loose_inputs();
   void send_inputs(double now, std::vector<PeerRequest>& requests);
@@ -183,7 +192,8 @@ class SharedPeer {
   std::vector<StreamEnd> ends_of(std::uint32_t members) const;
   std::uint32_t active_members() const;
   bool may_go_on(std::uint32_t remaining, double now) const;
-  void lose(MemberId via);
+  void lose(std::string introduction);
+  std::string introduction_of(MemberId member) const { return members_[member] ? members_[member]->introduction : ""; }
   void queue(MemberId to, std::vector<std::byte> bytes) { outbox_.push_back({to, std::move(bytes)}); }
 
   PeerSettings settings_;
@@ -199,7 +209,8 @@ class SharedPeer {
   std::deque<SessionEvent> events_;
   std::uint32_t reserved_ = 0;  // numbers given to newcomers who are not members yet
   std::int64_t leaving_ = -1;   // the tick of our leave; -1: none
-  double left_at_ = -1;
+  bool leave_asked_ = false;
+  double leave_asked_at_ = -1;
 
   Ballot promised_, decided_;
   std::uint32_t highest_round_ = 0;
@@ -208,7 +219,8 @@ class SharedPeer {
   std::optional<DecideMessage> last_decision_;
   double asked_for_gaps_ = -1;
   bool cut_off_ = false, lost_ = false, told_lost_ = false;
-  MemberId join_via_ = 0;
+  std::string join_via_;
+  std::vector<std::string> former_;
 
   Tick events_until_ = 0;                 // events of ticks before this one have happened
   std::map<Tick, std::uint64_t> hashes_;  // own, of the newest comparisons

@@ -156,7 +156,7 @@ void SharedPeer::follow_proposal(double now) {
 
 void SharedPeer::decide(double now, const DecideMessage& decision) {
   for (const StreamEnd& end : decision.ends)
-    if (end.member == self_ || end.next < rollback_.objective()) return lose(decision.ballot.proposer);
+    if (end.member == self_ || end.next < rollback_.objective()) return lose(introduction_of(decision.ballot.proposer));
   decided_ = promised_ = decision.ballot;
   last_decision_ = decision;
   for (const StreamEnd& end : decision.ends) {
@@ -245,32 +245,30 @@ void SharedPeer::probe_former(double now) {
   for (MemberId m = 0; m < k_most_members; ++m) {
     if (!links_[m] || !links_[m]->former || now < links_[m]->probed + k_probe_interval) continue;
     links_[m]->probed = now;
-    const std::uint32_t active = active_members();
-    ProbeMessage probe;
-    probe.decided = decided_;
-    probe.members = static_cast<std::uint8_t>(std::popcount(active));
-    probe.lowest = keeper();
-    probe.you_are_dropped = true;
-    queue(m, write_message(probe));
+    queue(m, write_message(ProbeMessage{decided_, rank()}));
   }
 }
 
 void SharedPeer::take(double /*now*/, MemberId from, const ProbeMessage& message) {
-  if (!message.you_are_dropped) return;
-  if (!links_[from]->former) {
-    // They dropped us while we were away; we never dropped them.
-    if (message.decided > decided_) lose(message.lowest);
-    return;
-  }
-  // Both sides went on: the larger one stays, or the one with the lower member.
-  const int ours = std::popcount(active_members());
-  const bool they_stay = message.members > ours || (message.members == ours && message.lowest < keeper());
-  if (they_stay) lose(message.lowest);
+  if (links_[from]->former)
+    met(message.rank);
+  else if (message.decided > decided_)  // they dropped us while we were away; we never dropped them
+    lose(message.rank.keeper);
 }
 
-void SharedPeer::lose(MemberId via) {
+SessionRank SharedPeer::rank() const {
+  return {static_cast<std::uint8_t>(std::popcount(active_members())), keeper(), introduction_of(keeper())};
+}
+
+bool SharedPeer::met(const SessionRank& other) {
+  if (!other.outranks(rank())) return false;
+  lose(other.keeper);
+  return true;
+}
+
+void SharedPeer::lose(std::string introduction) {
   lost_ = true;
-  join_via_ = via;
+  join_via_ = std::move(introduction);
 }
 
 }  // namespace cotouch

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t k_around = 25 + 28;  // bytes: the seal (net/channel.h), UDP and IPv4
 constexpr std::size_t k_log = 1024;
-constexpr double k_ask_again = 0.5, k_tell_again = 0.3;  // seconds
+constexpr double k_ask_again = 0.5, k_tell_again = 0.3, k_search_again = 3;  // seconds
 
 // What simulated machines say to each other outside of sessions.
 enum class Packet : std::uint8_t {
@@ -21,6 +21,7 @@ enum class Packet : std::uint8_t {
   snapshot,  // you are this member: number, incarnation, snapshot
   fetch,     // a snapshot to heal with
   healing,   // it
+  rank,      // of a session, to somebody who was in it
 };
 
 std::string introduction_of(std::uint32_t machine, std::uint32_t incarnation) {
@@ -48,11 +49,17 @@ SimulatedSession::SimulatedSession(std::shared_ptr<const WorldModel> model, cons
     machine.next_poll = random_.uniform(0, settings_.peer.rollback.tick_seconds);
     if (i > 0) join(i);
   }
+  host(0);
+}
+
+void SimulatedSession::host(std::size_t machine) {
+  Machine& m = machines_[machine];
+  forget(m);
+  ++m.incarnation;
   ObjectiveSnapshot snapshot;
-  machines_[0].incarnation = 1;
-  snapshot.members[0] = Member{0, introduction_of(0, 1)};
+  snapshot.members[0] = Member{0, introduction_of(m.number, m.incarnation)};
   snapshot.state.assign(start_.bytes().begin(), start_.bytes().end());
-  this->start(machines_[0], 0, snapshot);
+  start(m, 0, snapshot);
 }
 
 const WorldState& SimulatedSession::view(std::size_t machine) const {
@@ -113,6 +120,7 @@ void SimulatedSession::poll(Machine& machine) {
   }
   if (on_tick && peer.now() > before) on_tick(machine.number, peer.now(), view(machine.number));
   send_snapshots(machine);
+  search_former(machine);
   if (peer.is_done(clock)) forget(machine);
 }
 
@@ -142,19 +150,18 @@ void SimulatedSession::carry_out(Machine& machine, PeerRequest& request) {
     out.raw(message->bytes);
     send(machine, route->machine, std::move(bytes));
   } else if (const auto* connect = std::get_if<ConnectMember>(&request)) {
-    Route route;
-    const std::string& text = connect->introduction;
-    route.machine = static_cast<std::uint32_t>(std::stoul(text));
-    route.incarnation = static_cast<std::uint32_t>(std::stoul(text.substr(text.find(' '))));
+    const Route route = route_of(connect->introduction);
     machine.routes[connect->member] = route;
+    // Whoever is back is not missed any more.
+    for (const std::string& former : std::vector(machine.peer->former()))
+      if (route_of(former).machine == route.machine) machine.peer->forget_former(former);
     for (Newcomer& newcomer : machine.newcomers)
       if (newcomer.member == connect->member) newcomer.admitted = true;
   } else if (const auto* disconnect = std::get_if<DisconnectMember>(&request)) {
     machine.routes[disconnect->member].reset();
   } else if (const auto* again = std::get_if<JoinAgain>(&request)) {
     ++machine.statistics.losses;
-    const std::optional<Route> via = machine.routes[again->via];
-    const std::uint32_t contact = via ? via->machine : 0;
+    const std::uint32_t contact = again->introduction.empty() ? 0 : route_of(again->introduction).machine;
     join(machine.number);
     machine.contact = contact;
   } else if (const auto* fetch = std::get_if<FetchSnapshot>(&request)) {
@@ -196,7 +203,7 @@ void SimulatedSession::compare(Machine& machine, Tick tick, std::uint64_t hash) 
     const SharedPeer &a = *machine.peer, &b = *other.peer;
     const auto knows = [](const Machine& who, const SharedPeer& peer, const Machine& whom, const SharedPeer& them) {
       const std::optional<Route>& route = who.routes[them.self()];
-      return peer.is_member(them.self()) && route && route->machine == whom.number &&
+      return peer.is_active(them.self()) && route && route->machine == whom.number &&
              route->incarnation == whom.incarnation;
     };
     if (!knows(machine, a, other, b) || !knows(other, b, machine, a)) continue;
@@ -304,6 +311,28 @@ void SimulatedSession::send_snapshots(Machine& machine) {
   }
 }
 
+SimulatedSession::Route SimulatedSession::route_of(const std::string& introduction) {
+  return {static_cast<std::uint32_t>(std::stoul(introduction)),
+          static_cast<std::uint32_t>(std::stoul(introduction.substr(introduction.find(' '))))};
+}
+
+void SimulatedSession::search_former(Machine& machine) {
+  if (now_ < machine.searched + k_search_again) return;
+  machine.searched = now_;
+  for (const std::string& introduction : machine.peer->former()) tell_rank(machine, route_of(introduction).machine);
+}
+
+void SimulatedSession::tell_rank(Machine& machine, std::uint32_t to) {
+  const SessionRank rank = machine.peer->rank();
+  std::vector<std::byte> bytes;
+  ByteWriter out(bytes);
+  out.number(Packet::rank);
+  out.number(rank.members);
+  out.number(rank.lowest);
+  out.text(rank.keeper);
+  send(machine, to, std::move(bytes));
+}
+
 void SimulatedSession::send(Machine& from, std::uint32_t to, std::vector<std::byte> bytes) {
   // Sealed datagrams that were altered on the way are never opened: a checksum stands for that.
   const std::uint64_t sum = hash_bytes(bytes);
@@ -356,6 +385,16 @@ void SimulatedSession::deliver(Machine& machine, std::uint32_t from, std::span<c
     const auto incarnation = in.number<std::uint32_t>();
     if (!machine.joining || incarnation != machine.incarnation || member >= k_most_members) return;
     if (const auto snapshot = decode_snapshot(in.rest())) start(machine, member, *snapshot);
+  } else if (packet == Packet::rank) {
+    SessionRank theirs;
+    theirs.members = in.number<std::uint8_t>();
+    theirs.lowest = in.number<std::uint8_t>();
+    theirs.keeper = in.text(64);
+    if (!machine.peer) return;
+    for (MemberId m = 0; m < k_most_members; ++m)
+      if (machine.peer->is_active(m) && machine.routes[m] && machine.routes[m]->machine == from) return;
+    if (!machine.peer->met(theirs) && machine.peer->rank().outranks(theirs) && now_ > machine.searched + 0.5)
+      tell_rank(machine, from);
   } else if (packet == Packet::fetch) {
     const auto incarnation = in.number<std::uint32_t>();
     const auto latest = in.number<Tick>();

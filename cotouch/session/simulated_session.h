@@ -50,6 +50,7 @@ class SimulatedSession {
   // Faults and people who come and go.
   void crash(std::size_t machine);                  // without a word
   void leave(std::size_t machine);                  // orderly
+  void host(std::size_t machine);                   // a session of its own
   void join(std::size_t machine);                   // anew, with nothing but the address of a machine that takes part
   void pause(std::size_t machine, double seconds);  // a laptop that sleeps
   // Changes a bit of this machine's world, as a broken memory would.
@@ -100,6 +101,7 @@ class SimulatedSession {
     std::vector<Newcomer> newcomers;
     std::vector<Confirmed> log;  // a ring
     bool fetching = false;
+    double searched = 0;
     MachineStatistics statistics;
   };
   double clock_of(const Machine& machine) const { return now_ * (1 + machine.drift); }
@@ -112,6 +114,9 @@ class SimulatedSession {
   void start(Machine& machine, MemberId self, const ObjectiveSnapshot& snapshot);
   void send(Machine& from, std::uint32_t to, std::vector<std::byte> bytes);
   void send_snapshots(Machine& machine);
+  void search_former(Machine& machine);
+  void tell_rank(Machine& machine, std::uint32_t to);
+  static Route route_of(const std::string& introduction);
   std::vector<std::byte> snapshot_of(const Machine& machine, Tick latest) const;
   void forget(Machine& machine);
 

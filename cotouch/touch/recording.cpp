@@ -1,139 +1,42 @@
 #include <cotouch/touch/recording.h>
 
 #include <cotouch/base/error.h>
-#include <cotouch/base/file.h>
-#include <cotouch/base/hash.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 
 namespace cotouch {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "recordings are written in the machine's byte order");
-
-constexpr char k_magic[8] = {'C', 'O', 'T', 'O', 'U', 'C', 'H', 'R'};
-constexpr std::uint32_t k_version = 4;
-constexpr std::size_t k_longest_scene = 64U << 10;
-
-// Writing and reading go through the same `visit` functions below, so the two cannot disagree about the order.
-class Writer {
- public:
-  std::vector<std::byte> bytes;
-  template <class T>
-  void operator()(T& value) {
-    raw(std::as_bytes(std::span(&value, 1)));
-  }
-  void raw(std::span<const std::byte> more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
-};
-
-class Reader {
- public:
-  explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
-  bool ok = true;  // false once more was asked for than there is, or a number was not finite
-  template <class T>
-  void operator()(T& value) {
-    if (rest_.size() < sizeof(T)) {
-      ok = false;
-      return;
-    }
-    std::memcpy(&value, rest_.data(), sizeof(T));
-    rest_ = rest_.subspan(sizeof(T));
-    if constexpr (std::is_floating_point_v<T>) ok = ok && std::isfinite(value);
-  }
-  std::span<const std::byte> raw(std::size_t count) {
-    if (rest_.size() < count) {
-      ok = false;
-      return {};
-    }
-    const auto taken = rest_.first(count);
-    rest_ = rest_.subspan(count);
-    return taken;
-  }
-  std::size_t left() const { return rest_.size(); }
-
- private:
-  std::span<const std::byte> rest_;
-};
-
-template <class Io>
-void visit(Io& io, Vec3d& v) {
-  io(v.x), io(v.y), io(v.z);
-}
-template <class Io>
-void visit(Io& io, Pose& pose) {
-  visit(io, pose.position);
-  io(pose.rotation.w), io(pose.rotation.x), io(pose.rotation.y), io(pose.rotation.z);
-}
-template <class Io>
-void visit(Io& io, LimitSettings& limits) {
-  io(limits.max_force), io(limits.max_torque), io(limits.force_rate), io(limits.torque_rate);
-  io(limits.ramp_seconds), io(limits.period);
-}
-template <class Io>
-void visit(Io& io, LimiterState& state) {
-  visit(io, state.last.force), visit(io, state.last.torque);
-  io(state.ramp);
-}
-// A choice travels as a u32; one that is not known becomes the last.
-template <class Io, class Choice>
-void visit_choice(Io& io, Choice& choice, Choice last) {
-  auto number = static_cast<std::uint32_t>(choice);
-  io(number);
-  choice = static_cast<Choice>(std::min(number, static_cast<std::uint32_t>(last)));
-}
-template <class Io>
-void visit(Io& io, HandSample& hand) {
-  std::uint32_t present = hand.input.present ? 1 : 0, zero = 0;
-  io(present);
-  hand.input.present = present != 0;
-  visit_choice(io, hand.input.action, HandInput::Action::release);
-  io(hand.input.body), io(hand.input.buttons);
-  visit(io, hand.input.pose);
-  visit(io, hand.felt.force), visit(io, hand.felt.torque);
-  visit_choice(io, hand.motors, Motors::off);
-  io(zero);
-}
-std::size_t padded(std::size_t bytes) {
-  return (bytes + 7) / 8 * 8;
-}
-template <class Io>
-void visit(Io& io, TouchSample& sample, std::uint32_t hands, std::uint32_t pairs) {
-  io(sample.time);
-  for (std::uint32_t i = 0; i < hands; ++i) visit(io, sample.hands[i]);
-  std::uint8_t zero = 0;
-  for (std::size_t i = 0; i < padded(pairs); ++i) io(i < pairs ? sample.levels[i] : zero);
-  io(sample.state_hash), io(sample.in_contact), io(sample.visited), io(sample.deepest), io(sample.cycle_ns);
-}
-std::size_t sample_bytes(std::uint32_t hands, std::uint32_t pairs) {
-  return 8 + std::size_t{hands} * (6 * 4 + 13 * 8) + padded(pairs) + 8 + 16;
+void check_scene(const std::string& scene) {
+  if (scene.size() > k_recorded_scene) throw Error("The scene's description is too long to be recorded.");
 }
 
-[[noreturn]] void refuse(const std::string& name, const char* why) {
-  throw Error("The recording " + name + " cannot be played: " + why + " Record it again or use an intact copy.",
-              ErrorCode::damaged_file);
-}
-
-// Bit for bit, but for when the cycles were, how long they took, and how many nodes temporal coherence spared.
-bool felt_alike(const TouchSample& a, const TouchSample& b, std::uint32_t hands) {
-  for (std::uint32_t i = 0; i < hands; ++i)
-    if (!(a.hands[i].felt == b.hands[i].felt && a.hands[i].motors == b.hands[i].motors)) return false;
-  return a.state_hash == b.state_hash && a.in_contact == b.in_contact && a.deepest == b.deepest;
+// A text that is cut ends with a whole UTF-8 character.
+void shorten(std::string& text) {
+  if (text.size() <= k_event_text) return;
+  std::size_t end = k_event_text;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
+  text.resize(end);
 }
 
 }  // namespace
+
+const HandSample& RecordedSample::hand(std::size_t index) const noexcept {
+  static const HandSample k_absent;
+  return index < hands.size() ? hands[index] : k_absent;
+}
 
 Recording begin_recording(const WorldModel& model, const WorldMark& mark, const LimitSettings& limits,
                           std::size_t hands, std::string scene) {
   Recording recording;
   recording.scene = std::move(scene);
-  if (recording.scene.size() > k_longest_scene) throw Error("The scene's description is too long to be recorded.");
+  check_scene(recording.scene);
   recording.model_hash = model.hash();
   recording.limits = limits;
   recording.hands = static_cast<std::uint32_t>(std::min(hands, k_loop_hands));
   recording.pairs = static_cast<std::uint32_t>(std::min(model.pairs().size(), k_recorded_pairs));
+  recording.levels_recorded = model.pairs().size() <= k_recorded_pairs;
   recording.limiters.assign(mark.mark.limiters.begin(), mark.mark.limiters.begin() + recording.hands);
   recording.state.assign(mark.world.bytes().begin(), mark.world.bytes().end());
   return recording;
@@ -145,109 +48,115 @@ void collect_samples(TouchLoop& loop, Recording& recording, std::uint64_t first)
   while (loop.next_sample(sample)) {
     const auto cycle = static_cast<std::uint64_t>(std::llround(sample.time / period));
     if (cycle < first) continue;
-    sample.time = static_cast<double>(cycle - first) * period;
-    recording.samples.push_back(sample);
+    RecordedSample& kept = recording.samples.emplace_back();
+    kept.time = static_cast<double>(cycle - first) * period;
+    std::size_t hands = recording.hands;
+    while (hands > 0 && !sample.hands[hands - 1].input.present) --hands;
+    kept.hands.assign(sample.hands.begin(), sample.hands.begin() + static_cast<std::ptrdiff_t>(hands));
+    kept.levels = sample.levels;
+    kept.state_hash = sample.state_hash;
+    kept.in_contact = sample.in_contact;
+    kept.visited = sample.visited;
+    kept.deepest = sample.deepest;
+    kept.cycle_ns = sample.cycle_ns;
   }
 }
 
-void write_recording(const Recording& recording, const std::filesystem::path& file) {
-  Recording r = recording;  // `visit` takes what it may change
-  Writer head, body;
-  std::uint32_t version = k_version;
-  auto scene_bytes = static_cast<std::uint32_t>(r.scene.size());
-  std::uint64_t state_bytes = r.state.size(), samples = r.samples.size();
-  head.raw(std::as_bytes(std::span(k_magic)));
-  head(version), head(r.hands), head(r.pairs), head(scene_bytes), head(state_bytes), head(samples), head(r.model_hash);
-  visit(head, r.limits);
-  for (LimiterState& limiter : r.limiters) visit(head, limiter);
-  head.raw(std::as_bytes(std::span(r.scene)));
-  head.raw(r.state);
-  body.bytes.reserve(r.samples.size() * sample_bytes(r.hands, r.pairs));
-  for (TouchSample& sample : r.samples) visit(body, sample, r.hands, r.pairs);
-  Hasher hasher;
-  hasher.add_bytes(head.bytes);
-  hasher.add_bytes(body.bytes);
-  const std::uint64_t digest = hasher.digest();
-  const std::span<const std::byte> pieces[] = {head.bytes, body.bytes, std::as_bytes(std::span(&digest, 1))};
-  write_file(file, pieces);
+Recording begin_shared_recording(const WorldModel& model, const WorldState& state, std::string scene) {
+  if (model.settings().hands > k_recorded_hands || !is_loop_period(model.settings().tick))
+    throw Error("A recording has room for sixteen hands in a world that steps at least once a second.",
+                ErrorCode::too_large);
+  Recording recording;
+  recording.scene = std::move(scene);
+  check_scene(recording.scene);
+  recording.model_hash = model.hash();
+  recording.limits.period = model.settings().tick;
+  recording.limits.max_force = model.settings().coupling.max_force;
+  recording.levels_recorded = false;
+  recording.limited = false;
+  recording.hands = model.settings().hands;
+  recording.state.assign(state.bytes().begin(), state.bytes().end());
+  return recording;
 }
 
-Recording parse_recording(std::span<const std::byte> bytes, const std::string& name) {
-  Reader in(bytes);
-  const auto magic = in.raw(sizeof k_magic);
-  if (!in.ok || std::memcmp(magic.data(), k_magic, sizeof k_magic) != 0) refuse(name, "it is not a recording.");
-  Recording r;
-  std::uint32_t version = 0, scene_bytes = 0;
-  std::uint64_t state_bytes = 0, samples = 0;
-  in(version);
-  if (in.ok && version != k_version)
-    refuse(name, "it was made by another version of cotouch; this one reads version 4.");
-  in(r.hands), in(r.pairs), in(scene_bytes), in(state_bytes), in(samples), in(r.model_hash);
-  if (!in.ok || r.hands > k_loop_hands || r.pairs > k_recorded_pairs || scene_bytes > k_longest_scene ||
-      state_bytes > in.left())
-    refuse(name, "its beginning is damaged.");
-  visit(in, r.limits);
-  r.limiters.resize(r.hands);
-  for (LimiterState& limiter : r.limiters) visit(in, limiter);
-  const auto scene = in.raw(scene_bytes);
-  const auto state = in.raw(state_bytes);
-  if (!in.ok || !is_loop_period(r.limits.period)) refuse(name, "its beginning is damaged.");
-  const std::size_t each = sample_bytes(r.hands, r.pairs);
-  if (in.left() < sizeof(std::uint64_t) || (in.left() - sizeof(std::uint64_t)) % each != 0 ||
-      (in.left() - sizeof(std::uint64_t)) / each != samples)
-    refuse(name, "it is cut off or has something behind its end.");
-  std::uint64_t digest;
-  std::memcpy(&digest, bytes.data() + bytes.size() - sizeof digest, sizeof digest);
-  if (hash_bytes(bytes.first(bytes.size() - sizeof digest)) != digest) refuse(name, "it is damaged.");
-  r.scene.assign(reinterpret_cast<const char*>(scene.data()), scene.size());
-  r.state.assign(state.begin(), state.end());
-  r.samples.resize(samples);
-  for (TouchSample& sample : r.samples) visit(in, sample, r.hands, r.pairs);
-  if (!in.ok) refuse(name, "it holds what is not a number.");
-  return r;
+void append_tick(Recording& recording, std::span<const HandInput> inputs, const WorldState& after) {
+  std::size_t hands = std::min<std::size_t>({inputs.size(), recording.hands, after.hands().size()});
+  while (hands > 0 && !inputs[hands - 1].present) --hands;
+  RecordedSample& kept = recording.samples.emplace_back();
+  kept.time = static_cast<double>(recording.samples.size() - 1) * recording.limits.period;
+  kept.hands.reserve(hands);
+  for (std::size_t i = 0; i < hands; ++i)
+    kept.hands.push_back(inputs[i].present ? HandSample{inputs[i], after.hands()[i].felt, Motors::on} : HandSample{});
+  kept.state_hash = after.hash();
 }
 
-Recording read_recording(const std::filesystem::path& file) {
-  const MappedFile mapped = map_file(file);
-  return parse_recording(mapped.bytes, file.string());
+bool append_event(Recording& recording, RecordedEvent event) {
+  if (recording.events.size() >= k_recorded_events || (event.hand && *event.hand >= recording.hands)) return false;
+  shorten(event.text);
+  recording.events.push_back(std::move(event));
+  return true;
 }
 
-namespace {
-
-// Of more pairs than a record has room for, levels follow from the state.
-bool has_levels(const WorldModel& model) {
-  return model.pairs().size() <= k_recorded_pairs;
+std::vector<RecordedPerson> recorded_people(const Recording& recording) {
+  std::vector<RecordedPerson> people;
+  std::vector<bool> there;
+  // A hand has one owner; of those without a hand there may be many, told apart by their names.
+  const auto leave = [&](const RecordedEvent& event) {
+    for (std::size_t i = 0; i < people.size(); ++i) {
+      if (!there[i] || people[i].hand != event.hand || (!event.hand && people[i].name != event.text)) continue;
+      there[i] = false;
+      people[i].to = std::max(people[i].from, event.tick);
+    }
+  };
+  for (const RecordedEvent& event : recording.events) {
+    if (event.kind == RecordedEvent::Kind::joined || event.kind == RecordedEvent::Kind::left) leave(event);
+    if (event.kind != RecordedEvent::Kind::joined) continue;
+    people.push_back(
+        {event.hand, event.text, event.tick, std::max<std::uint64_t>(event.tick, recording.samples.size())});
+    there.push_back(true);
+  }
+  return people;
 }
 
-}  // namespace
-
+// Levels of more pairs than a sample has room for were not what the world went by.
 Replay::Replay(const Recording& recording, const std::shared_ptr<const WorldModel>& model)
     : recording_(recording),
-      world_(model, {has_levels(*model) ? Detail::Rule::exactly : Detail::Rule::by_state, {}, {}}) {
-  if (world_.model().hash() != recording.model_hash)
+      exact_levels_(recording.levels_recorded && recording.pairs == model->pairs().size()),
+      world_(model, {exact_levels_ ? Detail::Rule::exactly : Detail::Rule::by_state, {}, {}}) {
+  if (model->hash() != recording.model_hash)
     throw Error("The recording was made in another world: a part, a place or a setting differs.", ErrorCode::refused);
-  if (!world_.state().restore(recording.state))
+  if (recording.hands > model->settings().hands ||
+      recording.limiters.size() != (recording.limited ? recording.hands : 0) ||
+      !world_.state().restore(recording.state))
     throw Error("The recording's world is damaged. Record it again or use an intact copy.", ErrorCode::damaged_file);
   for (const LimiterState& state : recording.limiters) {
     limiters_.push_back(std::make_unique<ForceLimiter>(silent_, recording.limits));
     limiters_.back()->resume(state);
   }
+  felt_.hands.reserve(k_recorded_hands);  // so that steps allocate nothing
 }
 
 bool Replay::next() noexcept {
   if (done_ >= recording_.samples.size()) return false;
-  const TouchSample& was = recording_.samples[done_];
+  const RecordedSample& was = recording_.samples[done_];
   felt_ = was;
-  std::array<HandInput, k_loop_hands> inputs;
-  for (std::size_t i = 0; i < limiters_.size(); ++i) inputs[i] = was.hands[i].input;
-  if (has_levels(world_.model())) world_.set_levels(was.levels);
-  world_.cycle(std::span(inputs).first(limiters_.size()));
-  for (std::size_t i = 0; i < limiters_.size(); ++i) {
+  std::array<HandInput, k_recorded_hands> inputs;
+  const std::size_t there = std::min<std::size_t>(was.hands.size(), recording_.hands);
+  for (std::size_t i = 0; i < there; ++i) inputs[i] = was.hands[i].input;
+  if (exact_levels_) world_.set_levels(was.levels);
+  world_.cycle(std::span(inputs).first(there));
+  for (std::size_t i = there; i < limiters_.size(); ++i) limiters_[i]->release();
+  for (std::size_t i = 0; i < there; ++i) {
     HandSample& hand = felt_.hands[i];
-    if (was.hands[i].motors != Motors::on) limiters_[i]->release();
+    const Wrench& given = world_.state().hands()[i].felt;
+    if (!recording_.limited) {
+      hand.felt = hand.input.present ? given : Wrench{};
+      continue;
+    }
+    if (hand.motors != Motors::on) limiters_[i]->release();
     hand.felt = {};
-    if (was.hands[i].motors == Motors::off) continue;
-    const ForceLimiter::Written written = limiters_[i]->write(world_.state().hands()[i].felt);
+    if (hand.motors == Motors::off) continue;
+    const ForceLimiter::Written written = limiters_[i]->write(given);
     hand.felt = written.wrench;
     hand.motors = written.motors;
   }
@@ -256,14 +165,23 @@ bool Replay::next() noexcept {
   felt_.deepest = stats.deepest;
   felt_.visited = stats.visited;
   felt_.state_hash = world_.state().hash();
-  if (same_ == done_ && felt_alike(felt_, was, recording_.hands)) ++same_;
+  if (same_ == done_ && is_same(was)) ++same_;
   ++done_;
   return true;
 }
 
+// Bit for bit, but for when the cycles were, how long they took, and how many nodes temporal coherence spared.
+bool Replay::is_same(const RecordedSample& was) const noexcept {
+  for (std::size_t i = 0; i < felt_.hands.size(); ++i)
+    if (!(felt_.hands[i].felt == was.hands[i].felt && felt_.hands[i].motors == was.hands[i].motors)) return false;
+  if (felt_.state_hash != was.state_hash) return false;
+  return !recording_.limited || (felt_.in_contact == was.in_contact && felt_.deepest == was.deepest);
+}
+
 RecordedDevice::RecordedDevice(const Recording& recording, std::size_t hand) {
   if (hand >= recording.hands) throw Error("The recording has no such hand.", ErrorCode::invalid_argument);
-  for (const TouchSample& sample : recording.samples) samples_.push_back(sample.hands[hand]);
+  samples_.reserve(recording.samples.size());
+  for (const RecordedSample& sample : recording.samples) samples_.push_back(sample.hand(hand));
 }
 
 bool RecordedDevice::read(DeviceReading& reading) noexcept {

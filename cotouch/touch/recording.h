@@ -1,34 +1,82 @@
-// What hands did and felt, in a file, and how it is felt again.
+// What hands did and felt, in a file, and how it is felt again: of a 1 kHz touch loop, or of a session that several
+// people share.
 //
-// A recording is a snapshot of the world and the inputs of every hand, cycle by cycle, with the level of detail of
-// every pair, what was felt and a hash of the state after each cycle. Stepped again without the clock from the same
-// model it gives the same forces and states, bit for bit. It may begin in the midst of a running loop (TouchMark).
+// A recording is a snapshot of the world and the inputs of every hand, step by step, with what was felt and a hash of
+// the state after each step. Stepped again without the clock from the same model it gives the same forces and states,
+// bit for bit. It may begin in the midst of a running loop (TouchMark) or session.
 //
-// File, version 4, little-endian, no padding: the eight bytes "COTOUCHR"; u32 version; u32 number of hands H; u32
-// number of pairs P whose levels are kept (at most 64); u32 length of the scene's description; u64 bytes of the state;
-// u64 number of samples; u64 hash of the world's model; f64 each of `LimitSettings` in its order; for each hand a
-// `LimiterState` (7 f64); the description; the state; then for each sample: f64 time; for each hand: u32 present, u32
-// action, u32 body, u32 buttons, pose (7 f64), felt (6 f64), u32 motors, u32 zero; P bytes of levels and zeros up to a
-// multiple of 8; u64 state hash; u32 points in contact; u32 nodes visited; f32 deepest; u32 nanoseconds; and at the end
-// u64 XXH3 of everything before it.
+// Of a loop, levels of detail depend on the machine and are recorded, and forces went through limiters. Of a shared
+// session, levels follow from the state, and what is felt is what the world gives: limiters are each peer's own. What
+// people did besides (joined, left, said, marked) is kept as events.
+//
+// File, version 5, little-endian, no padding: the eight bytes "COTOUCHR"; u32 version; u32 flags (bit 0: levels are
+// recorded, else they follow from the state; bit 1: forces went through limiters; the others 0); u32 number of hands H;
+// u32 number of pairs P whose levels are kept; u32 length of the scene's description; u32 number of events; u64 bytes
+// of the state; u64 number of samples; u64 hash of the world's model; f64 each of `LimitSettings` in its order; with
+// limiters, for each hand a `LimiterState` (7 f64); the description; the state. Then for each sample: f64 time; u64
+// state hash; u32 points in contact; u32 nodes visited; f32 deepest; u32 nanoseconds; u32 number of hands up to the
+// last one that was there; for each of these u32 present and, if it is 1, u32 action, u32 body, u32 buttons, u32
+// motors, pose (7 f64), felt (6 f64); P bytes of levels. Then for each event: u64 tick; u32 hand (all bits set: none);
+// u32 kind; u32 length of its text; the text. At the end u64 XXH3 of everything before it.
+//
+// Files of version 4, which knew only loops, are read as well.
 #pragma once
 
 #include <cotouch/touch/loop.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cotouch {
 
+inline constexpr std::size_t k_recorded_hands = 16;
+inline constexpr std::size_t k_recorded_scene = 64U << 10U;  // bytes
+inline constexpr std::size_t k_recorded_events = 1U << 16U;
+inline constexpr std::size_t k_event_text = 512;  // bytes
+
+// One step as it was recorded. A loop's TouchSample has room for every hand, which would be too much to keep.
+struct RecordedSample {
+  double time = 0;                // seconds since the first step, a whole number of periods
+  std::vector<HandSample> hands;  // up to the last one that was there
+  std::array<std::uint8_t, k_recorded_pairs> levels{};
+  std::uint64_t state_hash = 0;
+  std::uint32_t in_contact = 0, visited = 0;  // not known of a shared session; a replay finds them
+  float deepest = 0;                          // metres
+  std::uint32_t cycle_ns = 0;                 // time the cycle took
+
+  const HandSample& hand(std::size_t index) const noexcept;  // one that is not there if it is beyond the last
+};
+
+// What somebody did besides moving a hand.
+struct RecordedEvent {
+  enum class Kind : std::uint8_t {
+    joined,  // the text is their name
+    left,
+    said,
+    marked,
+  };
+  std::uint64_t tick = 0;  // samples before it
+  std::optional<std::uint32_t> hand;
+  Kind kind = Kind::said;
+  std::string text;  // of a stranger: whoever shows it cleans it
+
+  friend bool operator==(const RecordedEvent&, const RecordedEvent&) = default;
+};
+
 struct Recording {
-  std::string scene;             // where it was made, in words the session understands; at most 64 KiB
+  std::string scene;             // where it was made, in words the session understands
   std::uint64_t model_hash = 0;  // of the world it was made in
-  LimitSettings limits;
+  LimitSettings limits;          // the period is the world's tick
+  bool levels_recorded = true;   // else they follow from the state
+  bool limited = true;           // forces went through limiters
   std::uint32_t hands = 0, pairs = 0;
-  std::vector<LimiterState> limiters;  // one a hand
+  std::vector<LimiterState> limiters;  // one a hand, if there were any
   std::vector<std::byte> state;        // of the world before the first sample
-  std::vector<TouchSample> samples;
+  std::vector<RecordedSample> samples;
+  std::vector<RecordedEvent> events;  // in the order in which they were learnt
 };
 
 // The head of a recording of what a loop does from `mark` on.
@@ -38,25 +86,43 @@ Recording begin_recording(const WorldModel& model, const WorldMark& mark, const 
 // one sample reader.
 void collect_samples(TouchLoop& loop, Recording& recording, std::uint64_t first = 0);
 
+// The head of a recording of a shared session from `state` on. Throws Error if the world has more hands or steps more
+// slowly than a recording can tell.
+Recording begin_shared_recording(const WorldModel& model, const WorldState& state, std::string scene);
+// The next tick: what the hands did, and the state that it led to.
+void append_tick(Recording& recording, std::span<const HandInput> inputs, const WorldState& after);
+// False, and nothing is kept, if there are too many already or it is of no hand of the recording. A longer text is cut
+// between two characters.
+bool append_event(Recording& recording, RecordedEvent event);
+
+// Who had which hand, and when: from `joined` and `left`.
+struct RecordedPerson {
+  std::optional<std::uint32_t> hand;
+  std::string name;                // of a stranger
+  std::uint64_t from = 0, to = 0;  // ticks; to the recording's end if they never left
+};
+std::vector<RecordedPerson> recorded_people(const Recording& recording);
+
 // The file is there whole or not at all. Throws Error if it cannot be written.
 void write_recording(const Recording& recording, const std::filesystem::path& file);
-// Throws Error on a file that is not a whole recording of finite numbers. Memory is bounded by the file's size.
+// Throws Error on a file that is not a whole recording of finite numbers. Memory is a small multiple of the file's
+// size.
 Recording read_recording(const std::filesystem::path& file);
 // The same from bytes; `name` is for the message.
 Recording parse_recording(std::span<const std::byte> bytes, const std::string& name);
 
-// Steps a recording again, cycle by cycle, and compares.
+// Steps a recording again, sample by sample, and compares.
 class Replay {
  public:
   // Throws Error if the recording was made in another world.
   Replay(const Recording& recording, const std::shared_ptr<const WorldModel>& model);
 
-  // The next cycle; false once there is none.
+  // The next sample; false once there is none.
   bool next() noexcept;
   const WorldState& state() const noexcept { return world_.state(); }
   const TouchWorld& world() const noexcept { return world_; }
-  const TouchSample& sample() const noexcept { return felt_; }  // felt again; times are the recorded ones
-  // Of the cycles so far: how many came out the same before the first that did not.
+  const RecordedSample& sample() const noexcept { return felt_; }  // felt again; times are the recorded ones
+  // Of the samples so far: how many came out the same before the first that did not.
   std::size_t same() const noexcept { return same_; }
   bool identical() const noexcept { return same_ == done_; }
 
@@ -69,11 +135,14 @@ class Replay {
    protected:
     void write(const Wrench&) noexcept override {}
   };
+  bool is_same(const RecordedSample& was) const noexcept;
+
   const Recording& recording_;
+  bool exact_levels_;
   LocalWorld world_;
   Silent silent_;
-  std::vector<std::unique_ptr<ForceLimiter>> limiters_;
-  TouchSample felt_;
+  std::vector<std::unique_ptr<ForceLimiter>> limiters_;  // one a hand, if there were any
+  RecordedSample felt_;
   std::size_t done_ = 0, same_ = 0;
 };
 

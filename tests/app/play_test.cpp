@@ -7,6 +7,7 @@
 
 #include "app/command_fixture.h"
 #include "serve/serve_fixture.h"
+#include "session/shared_recording.h"
 
 using namespace cotouch;
 using namespace cotouch::testing_app;
@@ -147,14 +148,14 @@ TEST_F(PlayCommandLine, FeelPlaysEveryHandOfASceneFile) {
   EXPECT_NE(text_of(folder_ / "a.svg").find("hand 2"), std::string::npos);
   const Recording recording = read_recording(folder_ / "two.cotrec");
   ASSERT_EQ(recording.hands, 2U);
-  const TouchSample& late = recording.samples.at(recording.samples.size() / 2);
-  EXPECT_TRUE(late.hands[0].input.present);
-  EXPECT_TRUE(late.hands[1].input.present);
+  const RecordedSample& late = recording.samples.at(recording.samples.size() / 2);
+  EXPECT_TRUE(late.hand(0).input.present);
+  EXPECT_TRUE(late.hand(1).input.present);
   // The first is pressed onto the ball below it, the second goes down beside it: 6 cm aside of balls of 2 cm.
   double first = 0, second = 0;
-  for (const TouchSample& sample : recording.samples) {
-    first = std::max(first, norm(sample.hands[0].felt.force));
-    second = std::max(second, norm(sample.hands[1].felt.force));
+  for (const RecordedSample& sample : recording.samples) {
+    first = std::max(first, norm(sample.hand(0).felt.force));
+    second = std::max(second, norm(sample.hand(1).felt.force));
   }
   EXPECT_GT(first, 1);
   EXPECT_LT(second, first / 2);
@@ -285,6 +286,42 @@ TEST_F(PlayCommandLine, ReplayFeelsTheSameForcesAndWritesThem) {
   EXPECT_EQ(json["bodies"], 2);
   EXPECT_EQ(json["largest_difference_n"], 0.0);
   EXPECT_GT(json["peak_force_n"], 1.0);
+}
+
+TEST_F(PlayCommandLine, ReplayPlaysASharedSessionAndSaysWhoWasThereAndWhatTheySaid) {
+  save_balls();
+  Recording recording = testing_session::shared_press();
+  write_recording(recording, folder_ / "shared.cotrec");
+  const Outcome words = run({"replay", "shared.cotrec", "--csv", "felt.csv", "--svg", "felt.svg"});
+  ASSERT_EQ(words.code, 0) << words.err;
+  for (const char* text : {"bit for bit", "0.00 s  Ann joined\n", "0.00 s  B[2Jen joined\n", "0.80 s  B[2Jen left\n",
+                           "0.60 s  Ann said: push[31m  harder\n"})
+    EXPECT_NE(words.out.find(text), std::string::npos) << text << " in\n" << words.out;
+  EXPECT_EQ(words.out.find('\x1b'), std::string::npos);
+
+  const Outcome machine = run({"replay", "shared.cotrec", "--json"});
+  ASSERT_EQ(machine.code, 0) << machine.err;
+  const Json json = Json::parse(machine.out);
+  EXPECT_EQ(json["identical"], true);
+  EXPECT_EQ(json["shared"], true);
+  EXPECT_EQ(json["hands"], 16);
+  EXPECT_EQ(json["people"][1], Json::parse(R"({"name": "B[2Jen", "hand": 15, "from_tick": 0, "to_tick": 80})"));
+  EXPECT_EQ(json["events"][2], Json::parse(R"({"tick": 60, "hand": 3, "name": "Ann", "kind": "said",
+                                               "text": "push[31m  harder"})"));
+
+  recording.samples[50].hands[testing_session::k_ben].input.pose.position.x += 0x1p-20;
+  write_recording(recording, folder_ / "forged.cotrec");
+  const Outcome forged = run({"replay", "forged.cotrec"});
+  EXPECT_EQ(forged.code, 2);
+  EXPECT_NE(forged.err.find("from 0.500 s"), std::string::npos) << forged.err;
+}
+
+TEST_F(PlayCommandLine, FeelSaysThatASharedSessionIsForReplay) {
+  save_balls();
+  write_recording(testing_session::shared_press(3), folder_ / "shared.cotrec");
+  const Outcome outcome = run({"feel", "--hand", "shared.cotrec", "--fast"});
+  expect_one_sentence(outcome);
+  EXPECT_NE(outcome.err.find("cotouch replay"), std::string::npos) << outcome.err;
 }
 
 TEST_F(PlayCommandLine, AForgedForceIsFoundAndIsAnError) {

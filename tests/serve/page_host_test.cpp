@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "serve/serve_fixture.h"
+#include "session/shared_recording.h"
 #include "support/temporary_folder.h"
 
 namespace cotouch {
@@ -317,6 +318,23 @@ TEST_F(PageHostTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {
   page.send({{"type", "delete_recording"}, {"recording", id}});
   EXPECT_TRUE(page.read_text("recordings")["recordings"].empty());
   EXPECT_EQ(ask(port(), http::verb::get, api("recording/" + id + ".csv")).status, 404U);
+}
+
+TEST_F(PageHostTest, PlaysARecordingOfASharedSession) {
+  RecordingStore(folder_ / "recordings").save("together", testing_session::shared_press());
+  const std::string frames = ask(port(), http::verb::get, api("recording/together.frames")).body;
+  ASSERT_EQ(frames.substr(0, 4), "CTR1");
+  EXPECT_DOUBLE_EQ(number_at<double>(frames, 8), 1.0);
+  const auto count = number_at<std::uint32_t>(frames, 4);
+  EXPECT_GE(count, 59U);  // sixty a second, of a hundred ticks
+  EXPECT_LE(count, 61U);
+  double strongest = 0;
+  std::size_t seen = 0;
+  for (std::size_t at = 16; at < frames.size(); at += number_at<std::uint32_t>(frames, at + 4), ++seen)
+    strongest = std::max(strongest, norm(hand_of(frames.substr(at)).force));
+  EXPECT_EQ(seen, count);
+  EXPECT_GT(strongest, 0.5);
+  EXPECT_EQ(ask(port(), http::verb::get, api("recording/together.csv")).body.substr(0, 7), "time_s,");
 }
 
 TEST_F(PageHostTest, NeitherASliderNorTheRecordButtonMakesThePressedPartLetGo) {

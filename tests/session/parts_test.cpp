@@ -206,7 +206,7 @@ TEST(RunningWorlds, ReplayBitForBitWithMorePairsThanARecordingHasLevels) {
     if (last.in_contact > 0 && last.level < finest) ++coarse;
   }
   std::uint32_t most = 0;
-  for (const TouchSample& sample : recording.samples) most = std::max(most, sample.in_contact);
+  for (const RecordedSample& sample : recording.samples) most = std::max(most, sample.in_contact);
   ASSERT_GT(most, 10U);
   ASSERT_GT(coarse, 20U);  // the budget did decide
   Replay replay(recording, recorded_model(recording, scene));

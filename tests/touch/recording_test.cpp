@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 namespace cotouch {
 namespace {
@@ -98,8 +99,8 @@ TEST(Recording, ComesBackFromItsFileUnchanged) {
   EXPECT_EQ(back.state, recording.state);
   ASSERT_EQ(back.samples.size(), recording.samples.size());
   for (std::size_t i = 0; i < back.samples.size(); ++i) {
-    const TouchSample &a = back.samples[i], &b = recording.samples[i];
-    ASSERT_TRUE(a.time == b.time && a.hands[0] == b.hands[0] && a.hands[1] == b.hands[1]) << i;
+    const RecordedSample &a = back.samples[i], &b = recording.samples[i];
+    ASSERT_TRUE(a.time == b.time && a.hands == b.hands) << i;
     ASSERT_TRUE(a.levels[0] == b.levels[0] && a.state_hash == b.state_hash && a.in_contact == b.in_contact) << i;
     ASSERT_TRUE(a.visited == b.visited && a.deepest == b.deepest && a.cycle_ns == b.cycle_ns) << i;
   }
@@ -112,7 +113,7 @@ TEST(Recording, OfTwoHandsPlaysBackTheSameForcesStatesAndLevelsBitForBit) {
   std::size_t levels = 0;
   for (std::size_t i = 0; i < recording.samples.size(); ++i) {
     for (std::size_t hand = 0; hand < 2; ++hand)
-      most[hand] = std::max(most[hand], norm(recording.samples[i].hands[hand].felt.force));
+      most[hand] = std::max(most[hand], norm(recording.samples[i].hand(hand).felt.force));
     levels += i > 0 && recording.samples[i].levels[0] != recording.samples[i - 1].levels[0];
   }
   EXPECT_GT(most[0], 1);  // there was something to feel
@@ -129,7 +130,7 @@ TEST(Recording, NoticesTheFirstCycleThatComesOutOtherwise) {
   EXPECT_EQ(same_cycles(recording), 90U);
   // Without the levels that were rendered the states would be others.
   recording = recorded_press();
-  for (TouchSample& sample : recording.samples) sample.levels[0] = 0;
+  for (RecordedSample& sample : recording.samples) sample.levels[0] = 0;
   EXPECT_LT(same_cycles(recording), recording.samples.size());
 }
 
@@ -150,9 +151,8 @@ TEST(Recording, CanBeFeltAgainHandByHand) {
   TouchLoop loop({&one, &two}, world, {});
   std::size_t i = 0;
   while (loop.run_cycles(1) == 1) {
-    const TouchSample& was = recording.samples[i++];
-    for (std::size_t hand = 0; hand < 2; ++hand)
-      ASSERT_EQ(loop.frame().sample.hands[hand].input, was.hands[hand].input);
+    const RecordedSample& was = recording.samples[i++];
+    for (std::size_t hand = 0; hand < 2; ++hand) ASSERT_EQ(loop.frame().sample.hands[hand].input, was.hand(hand).input);
   }
   EXPECT_EQ(i, recording.samples.size());
 }
@@ -202,23 +202,24 @@ TEST(Recording, PlaysBackTheSameForcesThoughADeviceWasSwitchedOffStalledAndLostM
   loop.stop();
   collect_samples(loop, recording);
 
-  const std::vector<TouchSample>& samples = recording.samples;
+  const std::vector<RecordedSample>& samples = recording.samples;
   for (std::size_t i = 0; i < 449; ++i) {
     const bool off = i >= 150 && i < 170, starts = i == 0 || i == 170 || i == 299;
-    EXPECT_EQ(samples[i].hands[0].motors, off ? Motors::off : starts ? Motors::restarted : Motors::on) << i;
+    EXPECT_EQ(samples[i].hand(0).motors, off ? Motors::off : starts ? Motors::restarted : Motors::on) << i;
     if (off) {
-      EXPECT_EQ(samples[i].hands[0].felt, Wrench{});
+      EXPECT_EQ(samples[i].hand(0).felt, Wrench{});
     }
   }
-  EXPECT_GT(norm(samples[149].hands[0].felt.force), 2);
-  EXPECT_LT(norm(samples[170].hands[0].felt.force), 0.2);
-  const auto restarts = [](const TouchSample& sample) { return sample.hands[0].motors == Motors::restarted; };
+  EXPECT_GT(norm(samples[149].hand(0).felt.force), 2);
+  EXPECT_LT(norm(samples[170].hand(0).felt.force), 0.2);
+  const auto restarts = [](const RecordedSample& sample) { return sample.hand(0).motors == Motors::restarted; };
   EXPECT_GE(std::count_if(samples.begin() + 460, samples.end(), restarts), 1);
 
   Recording kept = parse_recording(bytes_of(recording), "test");
   EXPECT_EQ(same_cycles(kept), samples.size());
   // Without what happened to the motors the forces would be others.
-  for (TouchSample& sample : kept.samples) sample.hands[0].motors = Motors::on;
+  for (RecordedSample& sample : kept.samples)
+    for (HandSample& hand : sample.hands) hand.motors = Motors::on;
   EXPECT_LT(same_cycles(kept), samples.size());
 }
 
@@ -249,7 +250,7 @@ TEST(Recording, RefusesNumbersThatAreNoneAndCountsBeyondTheFileEvenWithARightChe
     sign(bytes);
     try {
       const Recording read = parse_recording(bytes, "poisoned");
-      for (const TouchSample& sample : read.samples) {
+      for (const RecordedSample& sample : read.samples) {
         EXPECT_TRUE(std::isfinite(sample.time));
         for (const HandSample& hand : sample.hands)
           EXPECT_TRUE(is_finite(hand.input.pose) && is_finite(hand.felt.force) && is_finite(hand.felt.torque));
@@ -260,13 +261,203 @@ TEST(Recording, RefusesNumbersThatAreNoneAndCountsBeyondTheFileEvenWithARightChe
     } catch (const Error&) {
     }
   }
-  for (const std::size_t count_at : {12U, 16U, 20U, 24U, 32U}) {  // hands, pairs, description, state, samples
+  // Flags, hands, pairs, description, events, state, samples.
+  for (const std::size_t count_at : {12U, 16U, 20U, 24U, 28U, 32U, 40U}) {
     std::vector<std::byte> greedy = whole;
     const std::uint32_t many = 1U << 30;
     std::memcpy(greedy.data() + count_at, &many, 4);
     sign(greedy);
     EXPECT_THROW(parse_recording(greedy, "greedy"), Error) << count_at;
   }
+}
+
+// As version 4 wrote it, by what its header said.
+std::vector<std::byte> as_version_4(const Recording& recording) {
+  std::vector<std::byte> bytes;
+  const auto put = [&](const auto& value) {
+    const auto raw = std::as_bytes(std::span(&value, 1));
+    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  };
+  const auto put_all = [&](const auto& values) {
+    for (const auto& value : values) put(value);
+  };
+  put_all(std::string("COTOUCHR"));
+  put_all(std::vector<std::uint32_t>{4, recording.hands, recording.pairs,
+                                     static_cast<std::uint32_t>(recording.scene.size())});
+  put_all(std::vector<std::uint64_t>{recording.state.size(), recording.samples.size(), recording.model_hash});
+  const LimitSettings& l = recording.limits;
+  put_all(std::vector<double>{l.max_force, l.max_torque, l.force_rate, l.torque_rate, l.ramp_seconds, l.period});
+  for (const LimiterState& state : recording.limiters) put(state.last), put(state.ramp);
+  put_all(recording.scene);
+  put_all(recording.state);
+  for (const RecordedSample& sample : recording.samples) {
+    put(sample.time);
+    for (std::uint32_t i = 0; i < recording.hands; ++i) {
+      const HandSample& hand = sample.hand(i);
+      put_all(std::vector<std::uint32_t>{hand.input.present, static_cast<std::uint32_t>(hand.input.action),
+                                         hand.input.body, hand.input.buttons});
+      put(hand.input.pose), put(hand.felt);
+      put_all(std::vector<std::uint32_t>{static_cast<std::uint32_t>(hand.motors), 0});
+    }
+    for (std::uint32_t i = 0; i < (recording.pairs + 7) / 8 * 8; ++i)
+      put(i < recording.pairs ? sample.levels[i] : std::uint8_t{0});
+    put(sample.state_hash);
+    put_all(std::vector<std::uint32_t>{sample.in_contact, sample.visited});
+    put(sample.deepest), put(sample.cycle_ns);
+  }
+  put(hash_bytes(bytes));
+  return bytes;
+}
+
+TEST(Recording, OfVersionFourIsReadAndPlaysBackTheSame) {
+  static_assert(sizeof(Pose) == 7 * sizeof(double) && sizeof(Wrench) == 6 * sizeof(double));
+  const Recording recording = recorded_press(60);
+  const std::vector<std::byte> old = as_version_4(recording);
+  const Recording back = parse_recording(old, "old");
+  EXPECT_TRUE(back.levels_recorded && back.limited && back.events.empty());
+  EXPECT_EQ(same_cycles(back), 301U);
+  EXPECT_EQ(bytes_of(back), bytes_of(recording));  // nothing was lost
+  EXPECT_THROW(parse_recording(std::span(old).first(old.size() - 1), "cut"), Error);
+}
+
+// Pegs of sixteen people around one: each takes the peg, moves it, lets go, and some are away for a time.
+std::shared_ptr<const WorldModel> shared_model() {
+  static const std::shared_ptr<const WorldModel> model = peg_model(3e4, testing::k_tip, {}, 0.01, k_start, 16);
+  return model;
+}
+
+std::vector<HandInput> shared_inputs(std::uint32_t tick) {
+  std::vector<HandInput> inputs(16);
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    HandInput& hand = inputs[i];
+    hand.present = (tick + 40 * i) % 300 < 200 + 5 * i;
+    if (!hand.present) continue;
+    if ((tick + i) % 50 == 0) hand = {true, HandInput::Action::grasp, k_peg, {}, 0};
+    if ((tick + i) % 50 == 30) hand.action = HandInput::Action::release;
+    const double angle = 0.01 * tick + i;
+    hand.pose = {{0.003 * std::cos(angle), 0.003 * std::sin(angle), 0.006 + 0.004 * std::sin(0.05 * tick)},
+                 quat_from_rotation_vector({0.01 * i, 0, 0.002 * tick})};
+    hand.buttons = i;
+    hand = quantised(hand);
+  }
+  return inputs;
+}
+
+Recording shared_session(std::uint32_t ticks = 500) {
+  const auto model = shared_model();
+  WorldState state(*model);
+  StepScratch scratch(*model);
+  for (std::uint32_t tick = 0; tick < 7; ++tick) step(*model, state, shared_inputs(tick), scratch);
+  Recording recording = begin_shared_recording(*model, state, "sixteen");
+  for (std::uint32_t tick = 7; tick < 7 + ticks; ++tick) {
+    step(*model, state, shared_inputs(tick), scratch);
+    append_tick(recording, shared_inputs(tick), state);
+  }
+  return recording;
+}
+
+std::size_t same_ticks(const Recording& recording) {
+  Replay replay(recording, shared_model());
+  while (replay.next()) {
+  }
+  return replay.same();
+}
+
+TEST(SharedRecording, OfSixteenHandsPlaysBackTheSameStatesAndForcesBitForBit) {
+  const Recording recording = shared_session();
+  const Recording back = parse_recording(bytes_of(recording), "test");
+  ASSERT_EQ(back.samples.size(), 500U);
+  EXPECT_EQ(back.hands, 16U);
+  EXPECT_FALSE(back.levels_recorded || back.limited);
+  EXPECT_EQ(back.limits.period, 0.01);
+  EXPECT_EQ(back.samples[250].time, 2.5);
+  for (std::size_t i = 0; i < 500; ++i) {
+    ASSERT_EQ(back.samples[i].hands, recording.samples[i].hands) << i;
+    const std::vector<HandInput> inputs = shared_inputs(static_cast<std::uint32_t>(7 + i));
+    for (std::size_t hand = 0; hand < 16; ++hand) ASSERT_EQ(back.samples[i].hand(hand).input, inputs[hand]) << i;
+  }
+  EXPECT_EQ(same_ticks(back), 500U);
+  std::set<std::size_t> pulled;  // hands that felt something
+  for (const RecordedSample& sample : back.samples)
+    for (std::size_t i = 0; i < sample.hands.size(); ++i)
+      if (norm(sample.hands[i].felt.force) > 0.1) pulled.insert(i);
+  EXPECT_EQ(pulled.size(), 16U);
+}
+
+TEST(SharedRecording, NoticesTheFirstTickThatComesOutOtherwise) {
+  Recording recording = shared_session();
+  const std::size_t hand = 15;
+  ASSERT_TRUE(recording.samples[120].hand(hand).input.present);
+  recording.samples[120].hands[hand].input.pose.position.x += 0x1p-20;
+  EXPECT_EQ(same_ticks(recording), 120U);
+  recording = shared_session();
+  recording.samples[33].state_hash ^= 1;
+  EXPECT_EQ(same_ticks(recording), 33U);
+}
+
+TEST(SharedRecording, KeepsWhoWasThereAndWhatWasSaid) {
+  using Kind = RecordedEvent::Kind;
+  Recording recording = shared_session(20);
+  const std::vector<RecordedEvent> events{{0, 0, Kind::joined, "Ann"},  {0, {}, Kind::joined, "Eye"},
+                                          {3, 5, Kind::joined, "Ben"},  {4, 0, Kind::said, "hello \xe2\x82\xac"},
+                                          {7, 5, Kind::left, ""},       {9, 5, Kind::joined, "Cid"},
+                                          {11, 5, Kind::marked, "rim"}, {12, {}, Kind::left, "Eye"}};
+  for (const RecordedEvent& event : events) EXPECT_TRUE(append_event(recording, event));
+  EXPECT_FALSE(append_event(recording, {1, 16, Kind::said, "from nowhere"}));
+  const Recording back = parse_recording(bytes_of(recording), "test");
+  EXPECT_EQ(back.events, events);
+  std::string people;
+  for (const RecordedPerson& person : recorded_people(back))
+    people += person.name + std::to_string(person.from) + "-" + std::to_string(person.to) + " ";
+  EXPECT_EQ(people, "Ann0-20 Eye0-12 Ben3-7 Cid9-20 ");
+}
+
+TEST(SharedRecording, CutsLongTextsBetweenCharactersAndKeepsABoundedNumberOfEvents) {
+  Recording recording = shared_session(1);
+  std::string euros;
+  while (euros.size() < 600) euros += "\xe2\x82\xac";  // three bytes each: 170 of them fit into 512
+  append_event(recording, {0, 1, RecordedEvent::Kind::said, euros});
+  EXPECT_EQ(recording.events[0].text, euros.substr(0, 510));
+  while (recording.events.size() < k_recorded_events) recording.events.push_back({});
+  EXPECT_FALSE(append_event(recording, {}));
+  EXPECT_EQ(parse_recording(bytes_of(recording), "test").events.size(), k_recorded_events);
+}
+
+TEST(SharedRecording, RefusesEveryTruncationEveryFlippedByteAndEventsThatAreNone) {
+  Recording recording = shared_session(3);
+  append_event(recording, {2, 3, RecordedEvent::Kind::marked, "abc"});
+  const std::vector<std::byte> whole = bytes_of(recording);
+  EXPECT_NO_THROW(parse_recording(whole, "whole"));
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_THROW(parse_recording(std::span(whole).first(size), "cut"), Error) << size;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::vector<std::byte> flipped = whole;
+    flipped[at] ^= std::byte{0x41};
+    EXPECT_THROW(parse_recording(flipped, "flipped"), Error) << at;
+  }
+  // With a right checksum: tick, hand, kind and length of the event, whose 23 bytes are before the checksum.
+  const std::size_t event = whole.size() - 8 - 23;
+  for (const auto& [at, value] : {std::pair{event + 4, 1U << 30U},
+                                  {event + 8, 16U},
+                                  {event + 12, 4U},
+                                  {event + 16, 2U},
+                                  {event + 16, 4U},
+                                  {event + 16, 600U}}) {
+    std::vector<std::byte> forged = whole;
+    std::memcpy(forged.data() + at, &value, 4);
+    sign(forged);
+    EXPECT_THROW(parse_recording(forged, "forged"), Error) << at - event << ": " << value;
+  }
+}
+
+TEST(SharedRecording, IsNotPlayedInAWorldWithFewerHandsThanItHas) {
+  Recording recording = shared_session(3);
+  const auto few = peg_model(3e4, testing::k_tip, {}, 0.01, k_start, 4);
+  recording.model_hash = few->hash();
+  const WorldState state(*few);
+  recording.state.assign(state.bytes().begin(), state.bytes().end());
+  EXPECT_THROW(Replay(recording, few), Error);
+  EXPECT_THROW(begin_shared_recording(*peg_model(3e4, testing::k_tip, {}, 0.01, k_start, 17), state, ""), Error);
 }
 
 TEST(Recording, SaysWhichFileIsMissingOrUnwritable) {

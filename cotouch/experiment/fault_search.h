@@ -1,0 +1,30 @@
+// Sessions in which everything goes wrong, in simulated time: machines crash, sleep, leave and come back, networks
+// lose, reorder, repeat and alter packets, fall apart and heal. A run is named by its seed and is the same every time.
+#pragma once
+
+#include <cotouch/session/simulated_session.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace cotouch {
+
+struct FaultRun {
+  double minutes = 0;           // simulated
+  std::uint64_t faults = 0;     // crashes, partitions and so on
+  std::uint64_t confirmed = 0;  // objective states, of all machines together
+  std::uint64_t mismatches = 0;
+  std::uint64_t stuck = 0;    // times at which calm did not bring all machines together again
+  std::uint64_t history = 0;  // a hash of all that was agreed on
+  std::string first_trouble;  // words; empty if there was none
+};
+
+// Three balls that two to five people play with; light enough for thousands of minutes.
+std::shared_ptr<const WorldModel> fault_world();
+
+// A few minutes of trouble with this seed, each followed by half a minute of calm, after which all machines must be in
+// one session that goes on.
+FaultRun run_faults(const std::shared_ptr<const WorldModel>& world, std::uint64_t seed, int rounds);
+
+}  // namespace cotouch

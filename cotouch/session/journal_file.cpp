@@ -1,0 +1,274 @@
+#include <cotouch/session/journal_file.h>
+
+#include <cotouch/base/error.h>
+#include <cotouch/base/hash.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <system_error>
+
+namespace cotouch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t k_application = 0x434f544a;  // "COTJ", SQLite's mark of what a database is for
+constexpr std::int64_t k_version = 1;
+
+constexpr const char* k_tables[] = {
+    "CREATE TABLE head(session TEXT NOT NULL, scene TEXT NOT NULL, model_hash TEXT NOT NULL, secrets BLOB NOT NULL,"
+    " checksum INTEGER NOT NULL)",
+    "CREATE TABLE ticks(tick INTEGER PRIMARY KEY, inputs BLOB NOT NULL, state_hash INTEGER NOT NULL,"
+    " chain INTEGER NOT NULL)",
+    "CREATE TABLE snapshots(tick INTEGER PRIMARY KEY, world BLOB NOT NULL, rest BLOB NOT NULL, begins INTEGER NOT NULL,"
+    " checksum INTEGER NOT NULL)",
+    "CREATE TABLE notes(number INTEGER PRIMARY KEY, tick INTEGER NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,"
+    " checksum INTEGER NOT NULL)",
+};
+
+void add_sized(Hasher& hasher, std::span<const std::byte> bytes) {
+  hasher.add(std::uint64_t{bytes.size()});
+  hasher.add_bytes(bytes);
+}
+
+std::uint64_t head_checksum(const JournalHead& head) {
+  const std::string model_hash = hex(head.model_hash);
+  Hasher hasher;
+  add_sized(hasher, std::as_bytes(std::span(head.session)));
+  add_sized(hasher, std::as_bytes(std::span(head.scene)));
+  add_sized(hasher, std::as_bytes(std::span(model_hash)));
+  add_sized(hasher, head.secrets);
+  return hasher.digest();
+}
+
+std::uint64_t bits(std::int64_t number) {
+  return static_cast<std::uint64_t>(number);
+}
+
+[[noreturn]] void throw_damaged(const fs::path& file, const std::string& what) {
+  throw Error("The journal " + file.string() + " is damaged: " + what + " Use an intact copy, or begin a new one.",
+              ErrorCode::damaged_file);
+}
+
+[[noreturn]] void throw_foreign(const fs::path& file) {
+  throw Error(file.string() + " is not the journal of a session; name another file.", ErrorCode::damaged_file);
+}
+
+[[noreturn]] void throw_missing(const fs::path& file) {
+  std::error_code ignored;
+  if (fs::exists(file, ignored)) throw_foreign(file);
+  throw Error("There is no journal " + file.string() + ".", ErrorCode::not_found);
+}
+
+std::int64_t asked(Database& database, const char* sql) {
+  Statement statement = database.prepare(sql);
+  return statement.next() ? statement.number(0) : 0;
+}
+
+void check_form(Database& database, const fs::path& file) {
+  if (asked(database, "PRAGMA application_id") != k_application) throw_foreign(file);
+  if (asked(database, "PRAGMA user_version") > k_version)
+    throw Error("The journal " + file.string() + " was made by a newer version of cotouch; use that one.",
+                ErrorCode::unsupported);
+  Statement check = database.prepare("PRAGMA quick_check(1)");
+  if (!check.next() || check.text(0) != "ok") throw_damaged(file, "its database is not in order.");
+}
+
+JournalHead read_head(Database& database, const fs::path& file) {
+  Statement row = database.prepare("SELECT session, scene, model_hash, secrets, checksum FROM head");
+  if (!row.next()) throw_damaged(file, "it does not say which session it is of.");
+  JournalHead head;
+  head.session = row.text(0);
+  head.scene = row.text(1);
+  const std::string hash = row.text(2);
+  const auto [end, error] = std::from_chars(hash.data(), hash.data() + hash.size(), head.model_hash, 16);
+  head.secrets.assign(row.bytes(3).begin(), row.bytes(3).end());
+  if (error != std::errc{} || end != hash.data() + hash.size() || head_checksum(head) != bits(row.number(4)))
+    throw_damaged(file, "what it says about its session was changed.");
+  return head;
+}
+
+// Every snapshot is sound; returns the ticks at which a stretch begins.
+std::vector<Tick> check_snapshots(Database& database, const fs::path& file) {
+  std::vector<Tick> beginnings;
+  Statement row = database.prepare("SELECT tick, world, rest, begins, checksum FROM snapshots ORDER BY tick");
+  while (row.next()) {
+    const bool begins = row.number(3) != 0;
+    if (checksum_of(row.number(0), row.bytes(1), row.bytes(2), begins) != bits(row.number(4)))
+      throw_damaged(file, "the snapshot of tick " + std::to_string(row.number(0)) + " was changed.");
+    if (begins) beginnings.push_back(row.number(0));
+  }
+  return beginnings;
+}
+
+void check_ticks(const fs::path& file, const std::vector<Tick>& beginnings, JournalContents& contents) {
+  Statement row = contents.database.prepare("SELECT tick, inputs, state_hash, chain FROM ticks ORDER BY tick");
+  auto beginning = beginnings.begin();
+  while (row.next()) {
+    const JournalTick tick{row.number(0), row.bytes(1), bits(row.number(2))};
+    while (beginning != beginnings.end() && *beginning < tick.tick) ++beginning;
+    const bool begins = beginning != beginnings.end() && *beginning == tick.tick;
+    contents.chain = chain_of(contents.chain, tick);
+    if (contents.chain != bits(row.number(3)) || (!begins && contents.end != tick.tick))
+      throw_damaged(file, "tick " + std::to_string(tick.tick) + " or one before it was changed or is missing.");
+    contents.end = tick.tick + 1;
+  }
+}
+
+void check_notes(Database& database, const fs::path& file) {
+  Statement row = database.prepare("SELECT tick, kind, text, checksum FROM notes ORDER BY number");
+  while (row.next())
+    if (checksum_of(JournalNote{row.number(0), row.text(1), row.text(2)}) != bits(row.number(3)))
+      throw_damaged(file, "a note of tick " + std::to_string(row.number(0)) + " was changed.");
+}
+
+// A log that does not exist yet cannot be made by somebody who may only read the folder.
+Database open_database(const fs::path& file, Database::Access access) {
+  try {
+    Database database(file, access);
+    database.prepare("PRAGMA schema_version").run();
+    return database;
+  } catch (const DatabaseError& error) {
+    std::error_code ignored;
+    if (access != Database::Access::read || error.kind() != DatabaseError::Kind::other ||
+        fs::exists(file.string() + "-wal", ignored))
+      throw;
+    return {file, Database::Access::read_unchanging};
+  }
+}
+
+}  // namespace
+
+JournalLock::JournalLock(const fs::path& journal) : file_(journal.string() + "-lock") {
+  for (;;) {
+    descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (descriptor_ < 0)
+      throw Error("The journal " + journal.string() + " cannot be written: " + std::strerror(errno) +
+                      ". Name a file in a folder that you may write to.",
+                  ErrorCode::io);
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      ::close(descriptor_);
+      throw Error("The journal " + journal.string() +
+                      " is being written by another program; end that one first or name another file.",
+                  ErrorCode::busy);
+    }
+    // Its last owner may have removed it between the two.
+    struct stat held {
+    }, named{};
+    if (::fstat(descriptor_, &held) == 0 && ::stat(file_.c_str(), &named) == 0 && held.st_ino == named.st_ino) return;
+    ::close(descriptor_);
+  }
+}
+
+JournalLock::~JournalLock() {
+  ::unlink(file_.c_str());
+  ::close(descriptor_);
+}
+
+void create_journal(const fs::path& file, const JournalHead& head) {
+  std::error_code ignored;
+  if (fs::exists(file, ignored) && (!fs::is_regular_file(file, ignored) || fs::file_size(file, ignored) > 0)) return;
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor < 0)
+    throw Error("The journal " + file.string() + " cannot be written: " + std::strerror(errno) + ".", ErrorCode::io);
+  ::close(descriptor);
+  try {
+    Database database(file, Database::Access::write);
+    // One transaction in the old kind of log: the file is a journal, or still empty.
+    database.run("BEGIN IMMEDIATE");
+    for (const char* table : k_tables) database.run(table);
+    database.run(("PRAGMA application_id = " + std::to_string(k_application)).c_str());
+    database.run(("PRAGMA user_version = " + std::to_string(k_version)).c_str());
+    write_head(database, head);
+    database.run("COMMIT");
+  } catch (const DatabaseError& error) {
+    ::unlink(file.c_str());
+    throw Error(unwritable(file, error), ErrorCode::io);
+  }
+}
+
+void write_head(Database& database, const JournalHead& head) {
+  database.run("DELETE FROM head");
+  database.prepare("INSERT INTO head VALUES (?1, ?2, ?3, ?4, ?5)")
+      .bind(1, head.session)
+      .bind(2, head.scene)
+      .bind(3, hex(head.model_hash))
+      .bind(4, head.secrets)
+      .bind(5, static_cast<std::int64_t>(head_checksum(head)))
+      .run();
+}
+
+JournalContents check_journal(const fs::path& file, Database::Access access) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) throw_missing(file);
+  try {
+    JournalContents contents{open_database(file, access), {}, 0, {}, {}};
+    Database& database = contents.database;
+    if (access == Database::Access::write) {
+      database.run("PRAGMA journal_mode = WAL");
+      database.run("PRAGMA synchronous = FULL");  // what was flushed survives a power failure
+    }
+    database.run("BEGIN");  // all of it as it is now
+    check_form(database, file);
+    contents.head = read_head(database, file);
+    const std::vector<Tick> beginnings = check_snapshots(database, file);
+    check_ticks(file, beginnings, contents);
+    check_notes(database, file);
+    contents.next = contents.end;
+    const Tick newest = asked(database, "SELECT coalesce(max(tick), -1) FROM snapshots");
+    if (newest >= 0 && (!contents.end || newest > *contents.end)) contents.next = newest;
+    if (access == Database::Access::write) database.run("COMMIT");
+    return contents;
+  } catch (const DatabaseError& error) {
+    throw_unreadable(file, error);
+  }
+}
+
+std::uint64_t chain_of(std::uint64_t before, const JournalTick& tick) {
+  Hasher hasher;
+  hasher.add(before);
+  hasher.add(tick.tick);
+  hasher.add(tick.state_hash);
+  hasher.add_bytes(tick.inputs);
+  return hasher.digest();
+}
+
+std::uint64_t checksum_of(Tick tick, std::span<const std::byte> world, std::span<const std::byte> rest, bool begins) {
+  Hasher hasher;
+  hasher.add(tick);
+  add_sized(hasher, world);
+  add_sized(hasher, rest);
+  hasher.add(std::int64_t{begins});
+  return hasher.digest();
+}
+
+std::uint64_t checksum_of(const JournalNote& note) {
+  Hasher hasher;
+  hasher.add(note.tick);
+  add_sized(hasher, std::as_bytes(std::span(note.kind)));
+  add_sized(hasher, std::as_bytes(std::span(note.text)));
+  return hasher.digest();
+}
+
+void throw_unreadable(const fs::path& file, const DatabaseError& error) {
+  if (error.kind() == DatabaseError::Kind::foreign) throw_foreign(file);
+  if (error.kind() == DatabaseError::Kind::damaged)
+    throw_damaged(file, std::string("SQLite says: ") + error.what() + ".");
+  throw Error("The journal " + file.string() + " cannot be read: " + error.what() + ".", ErrorCode::io);
+}
+
+std::string unwritable(const fs::path& file, const DatabaseError& error) {
+  if (error.kind() == DatabaseError::Kind::full)
+    return "The disk is full: the journal " + file.string() +
+           " cannot be written. The session goes on; make room, and what is missing will be written.";
+  return "The journal " + file.string() + " cannot be written: " + error.what() +
+         ". The session goes on, and it will be tried again.";
+}
+
+}  // namespace cotouch

@@ -1,0 +1,527 @@
+#include <cotouch/session/journal.h>
+
+#include <cotouch/base/error.h>
+#include <cotouch/base/hash.h>
+
+#include "support/error_code.h"
+#include "support/temporary_folder.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+namespace cotouch {
+namespace {
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+JournalHead head() {
+  return {"0123abcd", R"({"scene":"docking"})", 0xfedcba9876543210ULL, bytes_of("a secret")};
+}
+
+// A world that says which tick it is of, and what led there.
+std::vector<std::byte> world_at(Tick tick) {
+  return bytes_of("the world after " + std::to_string(tick) + " ticks");
+}
+std::vector<std::byte> inputs_of(Tick tick) {
+  return bytes_of("inputs of " + std::to_string(tick));
+}
+std::uint64_t hash_after(Tick tick) {
+  return hash_bytes(world_at(tick + 1));
+}
+bool append(Journal& journal, Tick tick) {
+  return journal.append(tick, inputs_of(tick), hash_after(tick));
+}
+void append(Journal& journal, Tick from, Tick to) {
+  for (Tick tick = from; tick < to; ++tick) ASSERT_TRUE(append(journal, tick)) << tick << ": " << journal.status();
+}
+
+// The ticks that are there, each checked to be what was written.
+std::vector<Tick> ticks_of(Journal& journal, Tick from = 0) {
+  std::vector<Tick> ticks;
+  journal.for_each_tick(from, [&](const JournalTick& tick) {
+    const std::vector<std::byte> inputs = inputs_of(tick.tick);
+    EXPECT_TRUE(std::ranges::equal(tick.inputs, inputs)) << tick.tick;
+    EXPECT_EQ(tick.state_hash, hash_after(tick.tick));
+    ticks.push_back(tick.tick);
+    return true;
+  });
+  return ticks;
+}
+std::vector<Tick> range(Tick from, Tick to) {
+  std::vector<Tick> ticks;
+  for (Tick tick = from; tick < to; ++tick) ticks.push_back(tick);
+  return ticks;
+}
+
+// Changes a journal's rows as any tool could.
+void run_sql(const std::filesystem::path& file, const char* sql) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+  sqlite3_close(database);
+}
+
+std::string refusal(const std::filesystem::path& file, ErrorCode code) {
+  try {
+    Journal::open(file);
+    ADD_FAILURE() << "it was opened";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    EXPECT_NE(std::string(error.what()).find(file.filename().string()), std::string::npos) << error.what();
+    return error.what();
+  }
+  return {};
+}
+
+class JournalTest : public ::testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "session.journal";
+
+  Journal made() const { return Journal::open_or_create(file_, head()); }
+  // A hundred ticks from 0 on, two snapshots and a note.
+  void make_small() const {
+    Journal journal = made();
+    journal.snapshot(0, world_at(0), bytes_of("rest"));
+    append(journal, 0, 100);
+    journal.snapshot(100, world_at(100));
+    journal.note(50, "chat", "hello");
+  }
+};
+
+TEST_F(JournalTest, BringsBackWhatItWasGiven) {
+  make_small();
+  Journal journal = Journal::open(file_);
+  EXPECT_EQ(journal.head(), head());
+  EXPECT_EQ(ticks_of(journal), range(0, 100));
+  EXPECT_EQ(ticks_of(journal, 90), range(90, 100));
+  EXPECT_EQ(journal.tick_count(), 100U);
+  EXPECT_EQ(journal.next_tick(), 100);
+  EXPECT_EQ(journal.snapshot_ticks(), (std::vector<Tick>{0, 100}));
+  const std::optional<JournalSnapshot> newest = journal.newest_snapshot(), first = journal.newest_beginning();
+  ASSERT_TRUE(newest && first);
+  EXPECT_EQ(newest->tick, 100);
+  EXPECT_EQ(newest->world, world_at(100));
+  EXPECT_EQ(first->tick, 0);
+  EXPECT_EQ(first->rest, bytes_of("rest"));
+  EXPECT_EQ(journal.notes(), (std::vector<JournalNote>{{50, "chat", "hello"}}));
+}
+
+TEST_F(JournalTest, GoesOnWhereItEnded) {
+  make_small();
+  for (Tick from = 100; from < 400; from += 100) {
+    Journal journal = made();
+    append(journal, from, from + 100);
+    EXPECT_EQ(ticks_of(journal), range(0, from + 100));  // whether they are written yet or not
+  }
+  Journal journal = Journal::open(file_);
+  EXPECT_EQ(ticks_of(journal), range(0, 400));
+}
+
+TEST_F(JournalTest, WantsASnapshotFirstAndAfterAGap) {
+  Journal journal = made();
+  EXPECT_TRUE(journal.needs_snapshot());
+  EXPECT_FALSE(append(journal, 5));
+  EXPECT_TRUE(journal.snapshot(5, world_at(5)));
+  append(journal, 5, 10);
+  EXPECT_FALSE(append(journal, 12));
+  EXPECT_TRUE(journal.needs_snapshot());
+  EXPECT_FALSE(append(journal, 10));
+  EXPECT_TRUE(journal.snapshot(20, world_at(20)));
+  append(journal, 20, 25);
+  EXPECT_TRUE(journal.snapshot(23, world_at(23)));
+  journal = Journal(std::move(journal));
+  EXPECT_TRUE(journal.flush());
+  EXPECT_EQ(journal.newest_beginning()->tick, 20);
+  EXPECT_EQ(journal.newest_snapshot()->tick, 23);
+  std::vector<Tick> both = range(5, 10);
+  for (const Tick tick : range(20, 25)) both.push_back(tick);
+  Journal read = Journal::open_to_read(file_);
+  EXPECT_EQ(ticks_of(read), both);
+  EXPECT_EQ(read.next_tick(), 25);
+}
+
+TEST_F(JournalTest, GoesOnFromASnapshotWithoutTicks) {
+  {
+    Journal journal = made();
+    journal.snapshot(7, world_at(7));
+  }
+  Journal journal = Journal::open(file_);
+  EXPECT_EQ(journal.next_tick(), 7);
+  append(journal, 7, 9);
+}
+
+TEST_F(JournalTest, TakesATickTwiceOnlyIfItIsTheSame) {
+  make_small();
+  Journal journal = made();
+  append(journal, 100, 110);
+  EXPECT_TRUE(append(journal, 40));   // written
+  EXPECT_TRUE(append(journal, 105));  // waiting
+  EXPECT_FALSE(journal.append(40, inputs_of(40), 1));
+  EXPECT_FALSE(journal.append(105, inputs_of(105), 1));
+  EXPECT_EQ(ticks_of(journal), range(0, 110));
+}
+
+TEST_F(JournalTest, ForgetsWhatWasNotAgreed) {
+  make_small();
+  {
+    Journal journal = made();
+    append(journal, 100, 120);
+    EXPECT_TRUE(journal.rewind(60));
+    EXPECT_TRUE(journal.needs_snapshot());
+    EXPECT_EQ(ticks_of(journal), range(0, 60));
+    EXPECT_EQ(journal.snapshot_ticks(), (std::vector<Tick>{0}));
+    EXPECT_TRUE(journal.snapshot(60, bytes_of("as the others have it")));
+    append(journal, 60, 70);
+  }
+  Journal journal = Journal::open(file_);
+  EXPECT_EQ(ticks_of(journal), range(0, 70));
+  EXPECT_EQ(journal.newest_beginning()->tick, 60);  // the ticks before it led elsewhere
+}
+
+TEST_F(JournalTest, KeepsASnapshotAMinuteAndTheNewestTwo) {
+  Journal journal = made();
+  journal.snapshot(0, world_at(0));
+  for (Tick tick = 0; tick < 20000; ++tick) {
+    append(journal, tick);
+    if (tick % 500 == 499) journal.snapshot(tick + 1, world_at(tick + 1));
+  }
+  ASSERT_TRUE(journal.flush());
+  // A minute is 6000 ticks of 10 ms.
+  EXPECT_EQ(journal.snapshot_ticks(), (std::vector<Tick>{0, 6000, 12000, 18000, 19500, 20000}));
+  EXPECT_EQ(journal.tick_count(), 20000U);
+}
+
+TEST_F(JournalTest, KeepsNewSecrets) {
+  {
+    Journal journal = made();
+    EXPECT_TRUE(journal.set_secrets(bytes_of("another")));
+  }
+  EXPECT_EQ(Journal::open(file_).head().secrets, bytes_of("another"));
+}
+
+TEST_F(JournalTest, IsItsOwnersAlone) {
+  make_small();
+  Journal journal = made();
+  append(journal, 100);
+  ASSERT_TRUE(journal.flush());
+  for (const char* ending : {"", "-wal", "-shm"}) {
+    struct stat status {};
+    ASSERT_EQ(stat((file_.string() + ending).c_str(), &status), 0) << ending;
+    EXPECT_EQ(status.st_mode & 0777U, 0600U) << ending;
+  }
+}
+
+TEST_F(JournalTest, NotesAreTextInOneLine) {
+  Journal journal = made();
+  journal.note(1, "chat", "a\x1b[2J\n\xff" + std::string(2000, 'x'));
+  ASSERT_EQ(journal.notes().size(), 1U);
+  EXPECT_EQ(journal.notes()[0].text, "a[2J" + std::string(1020, 'x'));
+}
+
+TEST_F(JournalTest, AnySqliteToolReadsItWhileItIsWritten) {
+  Journal journal = made();
+  journal.snapshot(0, world_at(0));
+  append(journal, 0, 50);
+  journal.note(3, "joined", "Ann");
+  ASSERT_TRUE(journal.flush());
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open_v2(file_.c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
+  std::string answer;
+  const auto keep = [](void* out, int count, char** values, char**) {
+    for (int i = 0; i < count; ++i) *static_cast<std::string*>(out) += std::string(values[i]) + " ";
+    return 0;
+  };
+  ASSERT_EQ(sqlite3_exec(database,
+                         "SELECT count(*), max(tick) FROM ticks; SELECT session, model_hash FROM head;"
+                         "SELECT inputs FROM ticks WHERE tick = 7; SELECT kind, text FROM notes; PRAGMA journal_mode",
+                         keep, &answer, nullptr),
+            SQLITE_OK)
+      << sqlite3_errmsg(database);
+  EXPECT_EQ(answer, "50 49 0123abcd fedcba9876543210 inputs of 7 joined Ann wal ");
+  append(journal, 50, 60);
+  EXPECT_TRUE(journal.flush()) << journal.status();
+  sqlite3_close(database);
+  EXPECT_EQ(ticks_of(journal), range(0, 60));
+}
+
+TEST_F(JournalTest, RefusesWhatIsNoJournalInASentence) {
+  refusal(folder_ / "missing.journal", ErrorCode::not_found);
+  std::ofstream(folder_ / "text.journal") << std::string(5000, 'x');
+  EXPECT_NE(refusal(folder_ / "text.journal", ErrorCode::damaged_file).find("not the journal"), std::string::npos);
+  run_sql(folder_ / "other.journal", "CREATE TABLE ticks(tick)");
+  EXPECT_NE(refusal(folder_ / "other.journal", ErrorCode::damaged_file).find("not the journal"), std::string::npos);
+  std::filesystem::create_directory(folder_ / "folder.journal");
+  refusal(folder_ / "folder.journal", ErrorCode::damaged_file);
+  EXPECT_THROW(Journal::open_or_create(folder_ / "text.journal", head()), Error);
+  EXPECT_EQ(std::filesystem::file_size(folder_ / "text.journal"), 5000U);  // left as it was
+}
+
+TEST_F(JournalTest, SaysThatItIsOfANewerVersion) {
+  make_small();
+  run_sql(file_, "PRAGMA user_version = 2");
+  EXPECT_NE(refusal(file_, ErrorCode::unsupported).find("newer"), std::string::npos);
+}
+
+TEST_F(JournalTest, IsNotTakenForAnotherSession) {
+  make_small();
+  JournalHead other = head();
+  other.session = "ffff";
+  EXPECT_EQ(code_of([&] { Journal::open_or_create(file_, other); }), ErrorCode::refused);
+  other = head();
+  other.model_hash += 1;
+  EXPECT_EQ(code_of([&] { Journal::open_or_create(file_, other); }), ErrorCode::refused);
+}
+
+TEST_F(JournalTest, NoticesEveryRowThatWasChangedOrTakenOut) {
+  for (const char* sql :
+       {"UPDATE ticks SET inputs = 'x' WHERE tick = 30", "UPDATE ticks SET state_hash = 1 WHERE tick = 99",
+        "DELETE FROM ticks WHERE tick = 50", "DELETE FROM ticks WHERE tick < 10",
+        "UPDATE ticks SET chain = 5 WHERE tick = 7", "UPDATE snapshots SET world = 'x' WHERE tick = 100",
+        "UPDATE snapshots SET rest = 'x' WHERE tick = 0", "UPDATE snapshots SET begins = 1 WHERE tick = 100",
+        "UPDATE notes SET text = 'bye'", "UPDATE head SET session = 'x'", "UPDATE head SET secrets = x'00'",
+        "UPDATE head SET model_hash = 'fedcba9876543211'", "UPDATE head SET scene = ''", "DELETE FROM head",
+        "DROP TABLE notes", "DELETE FROM snapshots WHERE tick = 0"}) {
+    SCOPED_TRACE(sql);
+    std::filesystem::remove(file_);
+    make_small();
+    run_sql(file_, sql);
+    EXPECT_THROW(Journal::open(file_), Error);
+    EXPECT_THROW(Journal::open_to_read(file_), Error);
+  }
+}
+
+TEST_F(JournalTest, DamagedAnywhereIsRefusedOrTheSame) {
+  make_small();
+  std::ifstream in(file_, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  std::size_t refused = 0;
+  for (std::size_t at = 0; at < whole.size(); at += 37) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x55);
+    std::ofstream(file_, std::ios::binary | std::ios::trunc) << bytes;
+    try {
+      Journal journal = Journal::open(file_);
+      EXPECT_EQ(ticks_of(journal), range(0, 100)) << at;
+      EXPECT_EQ(journal.newest_snapshot()->world, world_at(100)) << at;
+    } catch (const Error&) {
+      ++refused;
+    }
+    for (const char* ending : {"-wal", "-shm"}) std::filesystem::remove(file_.string() + ending);
+  }
+  EXPECT_GT(refused, 20U);
+  std::ofstream(file_, std::ios::binary | std::ios::trunc) << whole.substr(0, whole.size() / 2);
+  EXPECT_THROW(Journal::open(file_), Error);
+}
+
+// Runs `work` in a child and returns how it ended.
+template <class Work>
+int in_a_child(const Work& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    int code = 90;
+    try {
+      code = work();
+    } catch (const std::exception& error) {
+      fprintf(stderr, "%s\n", error.what());
+    }
+    _exit(code);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+TEST_F(JournalTest, IsWrittenByOneProgramAtATime) {
+  Journal journal = made();
+  const auto second = [&] {
+    try {
+      Journal::open_or_create(file_, head());
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::busy ? 1 : 2;
+    }
+    return 3;
+  };
+  EXPECT_EQ(in_a_child(second), 1);
+  EXPECT_EQ(second(), 1);  // nor twice by one
+  journal.snapshot(0, world_at(0));
+  append(journal, 0, 10);
+  ASSERT_TRUE(journal.flush());
+  EXPECT_EQ(in_a_child([&] {
+              Journal read = Journal::open_to_read(file_);
+              return read.tick_count() == 10 ? 0 : 1;
+            }),
+            0);
+  EXPECT_THROW(Journal::open_to_read(file_).note(0, "a", "b"), Error);
+  journal = Journal::open_or_create(folder_ / "another.journal", head());
+  EXPECT_EQ(in_a_child(second), 3);  // now it is free
+}
+
+TEST_F(JournalTest, KilledInTheMiddleLosesAtMostWhatWasNotFlushed) {
+  for (int round = 0; round < 8; ++round) {
+    std::filesystem::remove(file_);
+    int told[2];
+    ASSERT_EQ(pipe(told), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      try {
+        Journal journal = made();
+        journal.snapshot(0, world_at(0));
+        for (Tick tick = 0;; ++tick) {
+          if (!append(journal, tick)) _exit(1);
+          if (tick % 25 == 24) journal.snapshot(tick + 1, world_at(tick + 1));
+          if (tick % 10 != 9) continue;
+          if (!journal.flush()) _exit(2);
+          if (write(told[1], &tick, sizeof tick) != sizeof tick) _exit(3);
+        }
+      } catch (...) {
+        _exit(4);
+      }
+    }
+    close(told[1]);
+    Tick flushed = -1;
+    for (int i = 0; i < 5 + 7 * round; ++i) ASSERT_EQ(read(told[0], &flushed, sizeof flushed), ssize_t{sizeof flushed});
+    kill(child, SIGKILL);
+    while (read(told[0], &flushed, sizeof flushed) == sizeof flushed) {
+    }
+    close(told[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+
+    Journal journal = made();
+    const std::vector<Tick> ticks = ticks_of(journal);
+    EXPECT_EQ(ticks, range(0, static_cast<Tick>(ticks.size())));
+    EXPECT_GE(static_cast<Tick>(ticks.size()), flushed + 1);
+    EXPECT_LE(static_cast<Tick>(ticks.size()), flushed + 1 + 10);
+    append(journal, static_cast<Tick>(ticks.size()), static_cast<Tick>(ticks.size()) + 5);
+    EXPECT_TRUE(journal.flush());
+  }
+}
+
+// The largest file that this process may write: what a full disk does, without one.
+void allow_bytes(rlim_t most) {
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = most;
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+TEST_F(JournalTest, GoesOnInMemoryWhileTheDiskIsFullAndWritesOnceThereIsRoom) {
+  EXPECT_EQ(in_a_child([&] {
+              std::signal(SIGXFSZ, SIG_IGN);
+              Journal journal = made();
+              journal.snapshot(0, world_at(0));
+              for (Tick tick = 0; tick < 100; ++tick) append(journal, tick);
+              if (!journal.flush()) return 1;
+              allow_bytes(64 << 10);
+              Tick tick = 100;
+              while (journal.flush() && tick < 20000) {
+                for (const Tick end = tick + 100; tick < end; ++tick) append(journal, tick);
+              }
+              if (journal.status().empty()) return 2;
+              if (append(journal, tick++)) return 3;  // not sure to be written
+              for (const Tick end = tick + 500; tick < end; ++tick) append(journal, tick);
+              journal.note(tick, "chat", "still there");
+              if (journal.flush()) return 4;
+              if (ticks_of(journal) != range(0, tick)) return 5;  // nothing is lost
+              if (Journal::open_to_read(file_).tick_count() < 100) return 6;
+              allow_bytes(RLIM_INFINITY);
+              if (!journal.flush() || !journal.status().empty()) return 7;
+              append(journal, tick, tick + 10);
+              if (!journal.flush()) return 8;
+              if (ticks_of(journal) != range(0, tick + 10)) return 9;
+              return Journal::open_to_read(file_).notes().size() == 1 ? 0 : 10;
+            }),
+            0);
+}
+
+TEST_F(JournalTest, KeepsABoundedAmountInMemoryAndGoesOnFromTheNextSnapshot) {
+  EXPECT_EQ(in_a_child([&] {
+              std::signal(SIGXFSZ, SIG_IGN);
+              const std::vector<std::byte> large(1000 << 10);
+              Journal journal = made();
+              journal.snapshot(0, world_at(0));
+              append(journal, 0, 10);
+              if (!journal.flush()) return 1;
+              allow_bytes(64 << 10);
+              Tick tick = 10;
+              for (; tick < 100 && !journal.needs_snapshot(); ++tick) journal.append(tick, large, hash_after(tick));
+              if (!journal.needs_snapshot() || tick < 25) return 2;  // room for 32 MB
+              journal.note(tick, "chat", "kept");
+              allow_bytes(RLIM_INFINITY);
+              tick += 5;
+              journal.snapshot(tick, world_at(tick));
+              if (!journal.flush()) return 3;
+              append(journal, tick, tick + 10);
+              if (!journal.flush()) return 3;
+              Journal read = Journal::open_to_read(file_);
+              if (read.tick_count() != 20 || read.newest_beginning()->tick != tick) return 4;
+              return read.notes().size() == 1 ? 0 : 5;
+            }),
+            0);
+}
+
+TEST_F(JournalTest, WhatIsDroppedForWantOfRoomEndsAtASnapshot) {
+  EXPECT_EQ(
+      in_a_child([&] {
+        std::signal(SIGXFSZ, SIG_IGN);
+        const std::vector<std::byte> large(1000 << 10);
+        Journal journal = made();
+        journal.snapshot(0, world_at(0));
+        append(journal, 0, 10);
+        if (!journal.flush()) return 1;
+        allow_bytes(64 << 10);
+        for (Tick tick = 10; tick < 60; ++tick) {
+          journal.append(tick, large, hash_after(tick));
+          if (tick % 10 == 9) journal.snapshot(tick + 1, world_at(tick + 1));
+        }
+        if (journal.needs_snapshot()) return 2;
+        allow_bytes(RLIM_INFINITY);
+        if (!journal.flush()) return 3;
+        Journal read = Journal::open_to_read(file_);
+        if (read.next_tick() != 60) return 4;
+        const Tick begins = read.newest_beginning()->tick;
+        return begins > 10 && begins % 10 == 0 && read.tick_count() == static_cast<std::uint64_t>(70 - begins) ? 0 : 5;
+      }),
+      0);
+}
+
+TEST_F(JournalTest, SaysThatAFolderCannotBeWritten) {
+  EXPECT_EQ(code_of([&] { Journal::open_or_create(folder_ / "no/such/folder.journal", head()); }), ErrorCode::io);
+  make_small();
+  std::filesystem::permissions(file_, std::filesystem::perms(0444));
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms(0555));
+  EXPECT_EQ(in_a_child([&] {
+              if (geteuid() == 0 && seteuid(65534) != 0) return 0;  // root may write anywhere
+              const auto code = [&](const auto& work) { return code_of(work); };
+              if (code([&] { Journal::open_or_create(folder_ / "new.journal", head()); }) != ErrorCode::io) return 1;
+              if (code([&] { Journal::open(file_); }) != ErrorCode::io) return 2;
+              return Journal::open_to_read(file_).tick_count() == 100 ? 0 : 3;  // reading needs nothing
+            }),
+            0);
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
+}
+
+TEST_F(JournalTest, LeavesNothingBehindIfItCannotBeMade) {
+  EXPECT_EQ(in_a_child([&] {
+              std::signal(SIGXFSZ, SIG_IGN);
+              allow_bytes(1000);
+              return code_of([&] { Journal::open_or_create(file_, head()); }) == ErrorCode::io ? 0 : 1;
+            }),
+            0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+}  // namespace
+}  // namespace cotouch
