@@ -63,6 +63,15 @@ struct ReplayCommand {
 };
 void run_replay(const ReplayCommand& command);
 
+// What is in the journal of a session, in words and as a recording.
+struct JournalCommand {
+  std::filesystem::path journal;
+  std::string scene;                // for the recording; a name, a scene file or its folder; empty: the journal has it
+  std::filesystem::path recording;  // empty: none
+  bool json = false;
+};
+void run_journal(const JournalCommand& command);
+
 struct ExperimentCommand {
   std::string name;
   bool quick = false;

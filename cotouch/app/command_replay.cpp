@@ -2,7 +2,6 @@
 #include <cotouch/app/progress_bar.h>
 #include <cotouch/app/say.h>
 #include <cotouch/app/scene_argument.h>
-#include <cotouch/app/web_folder.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
 #include <cotouch/experiment/viewer_pictures.h>
@@ -20,35 +19,6 @@
 namespace cotouch {
 
 namespace {
-
-std::shared_ptr<const ShownScene> scene_of(const ReplayCommand& command, const RecordedScene& recorded,
-                                           ProgressBar& bar) {
-  FolderLibrary library(state_folder() / "scenes", nullptr);
-  if (!command.scene.empty()) return show(load_scene(command.scene, library, bar));
-  const std::string cure = "; say where it is with --scene FILE or --scene NAME.";
-  if (recorded.name.empty())
-    throw Error(command.recording.string() + " was recorded in a scene without a name" + cure, ErrorCode::not_found);
-  try {
-    return show(library.load(recorded.name, bar));
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::not_found) throw;
-    throw Error(command.recording.string() + " was recorded in the scene '" + recorded.name +
-                    "', which cannot be opened here" + cure + " " + error.what(),
-                ErrorCode::not_found);
-  }
-}
-
-std::shared_ptr<const WorldModel> model_of(const ReplayCommand& command, const Recording& recording,
-                                           const Scene& scene) {
-  try {
-    return recorded_model(recording, scene);
-  } catch (const Error& error) {
-    const std::string name = command.scene.empty() ? scene.name : command.scene;
-    throw Error(command.recording.string() + " was not recorded in the scene '" + name +
-                    "' as it is here: " + error.what() + " Name the right one with --scene FILE or --scene NAME.",
-                error.code());
-  }
-}
 
 constexpr std::array<const char*, 4> k_kinds{"joined", "left", "said", "marked"};
 
@@ -126,8 +96,9 @@ void run_replay(const ReplayCommand& command) {
   const Recording recording = read_recording(command.recording);
   const RecordedScene recorded = parse_recorded_scene(recording.scene);
   ProgressBar bar(command.json);
-  const std::shared_ptr<const ShownScene> scene = scene_of(command, recorded, bar);
-  const std::shared_ptr<const WorldModel> model = model_of(command, recording, scene->scene);
+  const MadeIn made{command.recording, command.scene, recording.scene, recording.model_hash};
+  const std::shared_ptr<const ShownScene> scene = show(load_scene_of(made, bar));
+  const std::shared_ptr<const WorldModel> model = model_of(made, scene->scene);
   Replay replay(recording, model);
   double largest = 0;  // newtons
   const auto count = static_cast<double>(recording.samples.size());

@@ -140,6 +140,19 @@ void declare_replay(CLI::App& app, ReplayCommand& command) {
   sub->callback([&] { run_replay(command); });
 }
 
+void declare_journal(CLI::App& app, JournalCommand& command) {
+  CLI::App* sub = app.add_subcommand("journal", "Show what is in the journal of a shared session");
+  sub->add_option("journal", command.journal, "a file that an observer keeps; it may be in use")->required();
+  sub->add_option("--export", command.recording, "write it as a recording for 'cotouch replay' and the page")
+      ->check(k_file_name);
+  sub->add_option("--scene", command.scene,
+                  "with --export, the scene of the session: a name, a scene file (scene.toml) or its folder; without "
+                  "it, the scene of the name that the journal has");
+  sub->add_flag("--json", command.json, "print as JSON");
+  sub->footer("Example: cotouch journal session.journal --export session.cotrec");
+  sub->callback([&] { run_journal(command); });
+}
+
 void declare_experiment(CLI::App& app, ExperimentCommand& command) {
   CLI::App* sub = app.add_subcommand("experiment", "Repeat a table or figure of the papers beside our own figures");
   sub->add_option("name", command.name, "which one; without a name, lists them");
@@ -223,6 +236,7 @@ int run(int argc, char** argv) {
   FeelCommand feel;
   PlayCommand play;
   ReplayCommand replay;
+  JournalCommand journal;
   ExperimentCommand experiment;
   WanCommand wan;
   declare_prepare(app, prepare);
@@ -230,6 +244,7 @@ int run(int argc, char** argv) {
   declare_feel(app, feel);
   declare_play(app, play);
   declare_replay(app, replay);
+  declare_journal(app, journal);
   declare_experiment(app, experiment);
   declare_wan(app, wan);
   std::filesystem::path pictures;

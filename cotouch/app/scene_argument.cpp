@@ -1,4 +1,6 @@
 #include <cotouch/app/scene_argument.h>
+#include <cotouch/app/web_folder.h>
+#include <cotouch/base/error.h>
 
 namespace cotouch {
 namespace {
@@ -20,6 +22,34 @@ Scene load_scene(const std::string& wanted, FolderLibrary& library, Progress& pr
   if (wanted.ends_with(".toml")) return library.load_file(wanted, progress);
   if (is_scene_folder(wanted)) return library.load_file(fs::path(wanted) / "scene.toml", progress);
   return library.load(wanted.empty() ? builtin_scene_names().front() : wanted, progress);
+}
+
+Scene load_scene_of(const MadeIn& made, Progress& progress) {
+  FolderLibrary library(state_folder() / "scenes", nullptr);
+  if (!made.scene.empty()) return load_scene(made.scene, library, progress);
+  const std::string name = parse_recorded_scene(made.description).name;
+  const std::string cure = "; say where it is with --scene FILE or --scene NAME.";
+  if (name.empty())
+    throw Error(made.file.string() + " was recorded in a scene without a name" + cure, ErrorCode::not_found);
+  try {
+    return library.load(name, progress);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::not_found) throw;
+    throw Error(made.file.string() + " was recorded in the scene '" + name + "', which cannot be opened here" + cure +
+                    " " + error.what(),
+                ErrorCode::not_found);
+  }
+}
+
+std::shared_ptr<const WorldModel> model_of(const MadeIn& made, const Scene& scene) {
+  try {
+    return recorded_model(made.description, made.model_hash, scene);
+  } catch (const Error& error) {
+    const std::string name = made.scene.empty() ? scene.name : made.scene;
+    throw Error(made.file.string() + " was not recorded in the scene '" + name + "' as it is here: " + error.what() +
+                    " Name the right one with --scene FILE or --scene NAME.",
+                error.code());
+  }
 }
 
 }  // namespace cotouch

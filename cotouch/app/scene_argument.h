@@ -1,8 +1,11 @@
 // Scenes as users name them on the command line.
 #pragma once
 
+#include <cotouch/session/running_world.h>
 #include <cotouch/session/scene_library.h>
 
+#include <filesystem>
+#include <memory>
 #include <string>
 
 namespace cotouch {
@@ -12,5 +15,15 @@ bool names_scene_file(const std::string& wanted);
 
 // A scene's name, a scene file or its folder; empty: the first built-in scene. Prepared. Throws Error.
 Scene load_scene(const std::string& wanted, FolderLibrary& library, Progress& progress);
+// Where a recording or a journal was made, and what it says about it.
+struct MadeIn {
+  std::filesystem::path file;
+  std::string scene;        // as the user names it; empty: by the name that the file has
+  std::string description;  // format_recorded_scene
+  std::uint64_t model_hash = 0;
+};
+// Both throw Error with the file, the scene and the cure.
+Scene load_scene_of(const MadeIn& made, Progress& progress);
+std::shared_ptr<const WorldModel> model_of(const MadeIn& made, const Scene& scene);
 
 }  // namespace cotouch

@@ -52,6 +52,7 @@ class ClientHandshake {
   const RefusalMessage& refusal() const { return refusal_; }  // if refused
   // Ours for this session, to meet the other members; once accepted it can be moved out.
   JoinKey& join_key() { return join_key_; }
+  const Invite& invite() const { return invite_; }
 
  private:
   void begin_attempt(double now);

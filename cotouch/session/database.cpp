@@ -84,6 +84,10 @@ void Statement::run() {
   }
 }
 
+bool Statement::has(int column) const {
+  return sqlite3_column_type(statement_.get(), column) != SQLITE_NULL;
+}
+
 std::int64_t Statement::number(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }

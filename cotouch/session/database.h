@@ -40,6 +40,7 @@ class Statement {
   void run();  // to its end
 
   // What is there is converted as SQLite does it; a view is valid until the next row.
+  bool has(int column) const;  // false: NULL
   std::int64_t number(int column) const;
   std::string text(int column) const;
   std::span<const std::byte> bytes(int column) const;

@@ -22,7 +22,6 @@ constexpr std::size_t k_most_waiting = 32U << 20U;    // bytes, while the disk t
 constexpr std::size_t k_most_inputs = 1U << 20U;      // bytes of a tick
 constexpr std::size_t k_most_snapshot = 128U << 20U;  // bytes
 constexpr std::size_t k_longest_kind = 32, k_longest_text = 1024;
-constexpr Tick k_never = std::numeric_limits<Tick>::max();
 
 std::string cut(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
@@ -43,6 +42,7 @@ struct Waiting {
   std::vector<std::byte> bytes = {}, rest = {};
   std::uint64_t state_hash = 0;
   std::string word = {}, text = {};
+  std::optional<std::uint32_t> hand = {};
 
   std::size_t size() const { return sizeof(Waiting) + bytes.size() + rest.size() + word.size() + text.size(); }
 };
@@ -58,6 +58,11 @@ struct Journal::State {
         chain(contents.chain),
         end(contents.end),
         next(contents.next) {}
+  ~State() {
+    if (lock) flush();
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   std::unique_ptr<JournalLock> lock;  // none if it is only read
   fs::path file;
@@ -130,12 +135,11 @@ void Journal::State::write(const Waiting& item) {
       break;
     }
     case Waiting::Kind::note: {
-      database.prepare("INSERT INTO notes(tick, kind, text, checksum) VALUES (?1, ?2, ?3, ?4)")
-          .bind(1, item.tick)
-          .bind(2, item.word)
-          .bind(3, item.text)
-          .bind(4, static_cast<std::int64_t>(checksum_of({item.tick, item.word, item.text})))
-          .run();
+      Statement row =
+          database.prepare("INSERT INTO notes(tick, kind, text, hand, checksum) VALUES (?1, ?2, ?3, ?4, ?5)");
+      row.bind(1, item.tick).bind(2, item.word).bind(3, item.text);
+      if (item.hand) row.bind(4, std::int64_t{*item.hand});
+      row.bind(5, static_cast<std::int64_t>(checksum_of({item.tick, item.word, item.text, item.hand}))).run();
       break;
     }
     case Waiting::Kind::rewind: {
@@ -223,9 +227,7 @@ Journal::Journal(std::unique_ptr<State> state) : state_(std::move(state)) {
 }
 Journal::Journal(Journal&&) noexcept = default;
 Journal& Journal::operator=(Journal&&) noexcept = default;
-Journal::~Journal() {
-  if (state_ && state_->lock) state_->flush();
-}
+Journal::~Journal() = default;
 
 Journal Journal::open_or_create(const fs::path& file, const JournalHead& head) {
   auto lock = std::make_unique<JournalLock>(file);
@@ -268,11 +270,12 @@ bool Journal::snapshot(Tick tick, std::span<const std::byte> world, std::span<co
   return state_->put({.kind = Waiting::Kind::snapshot, .tick = tick, .bytes = copy_of(world), .rest = copy_of(rest)});
 }
 
-bool Journal::note(Tick tick, std::string_view kind, std::string_view text) {
+bool Journal::note(Tick tick, std::string_view kind, std::string_view text, std::optional<std::uint32_t> hand) {
   return state_->put({.kind = Waiting::Kind::note,
                       .tick = tick,
                       .word = cut(printable(kind), k_longest_kind),
-                      .text = cut(printable(text), k_longest_text)});
+                      .text = cut(printable(text), k_longest_text),
+                      .hand = hand});
 }
 
 bool Journal::flush() {
@@ -362,11 +365,11 @@ std::vector<JournalNote> Journal::notes() {
   State& state = *state_;
   std::vector<JournalNote> notes;
   state.reading([&] {
-    Statement row = state.database.prepare("SELECT tick, kind, text FROM notes ORDER BY number");
-    while (row.next()) notes.push_back({row.number(0), row.text(1), row.text(2)});
+    Statement row = state.database.prepare("SELECT tick, kind, text, hand FROM notes ORDER BY number");
+    while (row.next()) notes.push_back(note_in(row));
   });
   for (const Waiting& item : state.waiting)
-    if (item.kind == Waiting::Kind::note) notes.push_back({item.tick, item.word, item.text});
+    if (item.kind == Waiting::Kind::note) notes.push_back({item.tick, item.word, item.text, item.hand});
   return notes;
 }
 

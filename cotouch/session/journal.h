@@ -11,10 +11,10 @@
 //                                                          state_hash and inputs, so that nothing can be changed or
 //                                                          taken out
 //   snapshots(tick, world, rest, begins, checksum)         `begins` is 1 if no tick before it led to this state
-//   notes(number, tick, kind, text, checksum)              who joined, left, said what
+//   notes(number, tick, kind, text, hand, checksum)        who joined, left, said what; NULL: no hand
 // Numbers of 64 bits are stored as SQLite's signed ones with the same bits. Checksums are XXH3 of what is before them
-// in the row (texts and bytes with their lengths before them). Everything from one flush to the next is one
-// transaction: a program that is killed loses at most that.
+// in the row (texts and bytes with their lengths before them, no hand as -1). Everything from one flush to the next is
+// one transaction: a program that is killed loses at most that.
 //
 // A disk that is full does not stop a session: what cannot be written waits in memory, within bounds, and is written
 // once there is room.
@@ -59,7 +59,8 @@ struct JournalSnapshot {
 
 struct JournalNote {
   Tick tick = 0;
-  std::string kind, text;  // of strangers: whoever shows them cleans them
+  std::string kind, text;  // one line each
+  std::optional<std::uint32_t> hand = {};
 
   friend bool operator==(const JournalNote&, const JournalNote&) = default;
 };
@@ -87,7 +88,9 @@ class Journal {
   // The state before the inputs of `tick`. It begins a new stretch if there is no tick before it that led to this
   // world. Kept are those that begin a stretch, one a minute and the newest two.
   bool snapshot(Tick tick, std::span<const std::byte> world, std::span<const std::byte> rest = {});
-  bool note(Tick tick, std::string_view kind, std::string_view text);
+  // The kinds that recordings know are "joined" (the text is a name), "left", "said" and "marked". What no terminal
+  // should show is left out, and long texts are cut.
+  bool note(Tick tick, std::string_view kind, std::string_view text, std::optional<std::uint32_t> hand = {});
   // Writes all there is to write, in one transaction; to be called twice a second.
   bool flush();
   // Forgets the ticks and snapshots from this one on: they turned out not to be what was agreed. A snapshot comes next.

@@ -29,7 +29,7 @@ constexpr const char* k_tables[] = {
     "CREATE TABLE snapshots(tick INTEGER PRIMARY KEY, world BLOB NOT NULL, rest BLOB NOT NULL, begins INTEGER NOT NULL,"
     " checksum INTEGER NOT NULL)",
     "CREATE TABLE notes(number INTEGER PRIMARY KEY, tick INTEGER NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,"
-    " checksum INTEGER NOT NULL)",
+    " hand INTEGER, checksum INTEGER NOT NULL)",
 };
 
 void add_sized(Hasher& hasher, std::span<const std::byte> bytes) {
@@ -122,9 +122,9 @@ void check_ticks(const fs::path& file, const std::vector<Tick>& beginnings, Jour
 }
 
 void check_notes(Database& database, const fs::path& file) {
-  Statement row = database.prepare("SELECT tick, kind, text, checksum FROM notes ORDER BY number");
+  Statement row = database.prepare("SELECT tick, kind, text, hand, checksum FROM notes ORDER BY number");
   while (row.next())
-    if (checksum_of(JournalNote{row.number(0), row.text(1), row.text(2)}) != bits(row.number(3)))
+    if (checksum_of(note_in(row)) != bits(row.number(4)))
       throw_damaged(file, "a note of tick " + std::to_string(row.number(0)) + " was changed.");
 }
 
@@ -253,7 +253,14 @@ std::uint64_t checksum_of(const JournalNote& note) {
   hasher.add(note.tick);
   add_sized(hasher, std::as_bytes(std::span(note.kind)));
   add_sized(hasher, std::as_bytes(std::span(note.text)));
+  hasher.add(note.hand ? std::int64_t{*note.hand} : std::int64_t{-1});
   return hasher.digest();
+}
+
+JournalNote note_in(const Statement& row) {
+  JournalNote note{row.number(0), row.text(1), row.text(2), {}};
+  if (row.has(3)) note.hand = static_cast<std::uint32_t>(row.number(3));
+  return note;
 }
 
 void throw_unreadable(const fs::path& file, const DatabaseError& error) {

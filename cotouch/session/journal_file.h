@@ -37,6 +37,7 @@ JournalContents check_journal(const std::filesystem::path& file, Database::Acces
 std::uint64_t chain_of(std::uint64_t before, const JournalTick& tick);
 std::uint64_t checksum_of(Tick tick, std::span<const std::byte> world, std::span<const std::byte> rest, bool begins);
 std::uint64_t checksum_of(const JournalNote& note);
+JournalNote note_in(const Statement& row);  // tick, kind, text, hand
 
 [[noreturn]] void throw_unreadable(const std::filesystem::path& file, const DatabaseError& error);
 // What to tell if something cannot be written.

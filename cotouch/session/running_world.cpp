@@ -171,9 +171,14 @@ RecordedScene parse_recorded_scene(const std::string& text) {
 }
 
 std::shared_ptr<const WorldModel> recorded_model(const Recording& recording, const Scene& scene) {
-  const RecordedScene recorded = parse_recorded_scene(recording.scene);
+  return recorded_model(recording.scene, recording.model_hash, scene);
+}
+
+std::shared_ptr<const WorldModel> recorded_model(const std::string& description, std::uint64_t model_hash,
+                                                 const Scene& scene) {
+  const RecordedScene recorded = parse_recorded_scene(description);
   auto model = felt_model(scene, recorded.feel, recorded.pace);
-  if (model->hash() != recording.model_hash)
+  if (model->hash() != model_hash)
     throw Error("The scene is not what it was when the recording was made: a part, a place or a setting differs.",
                 ErrorCode::refused);
   return model;

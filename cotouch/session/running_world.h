@@ -95,7 +95,10 @@ std::string format_recorded_scene(const RecordedScene& scene);
 // A text that is no such description is taken for a bare name.
 RecordedScene parse_recorded_scene(const std::string& text);
 
-// The model that a recording was made in, from its scene; throws Error if the scene is not the same any more.
+// The model that a recording was made in, from its scene; throws Error if the scene is not the same any more. The other
+// takes what recordings and journals say of their scene, and the hash of the model.
 std::shared_ptr<const WorldModel> recorded_model(const Recording& recording, const Scene& scene);
+std::shared_ptr<const WorldModel> recorded_model(const std::string& description, std::uint64_t model_hash,
+                                                 const Scene& scene);
 
 }  // namespace cotouch

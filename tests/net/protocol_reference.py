@@ -138,7 +138,7 @@ def main():
     j, e, f = bytes([4]) * 32, bytes([5]) * 32, bytes([6]) * 32
     J, E, F = (x25519(k, BASE) for k in (j, e, f))
     cookie = bytes([7]) * 16
-    session = K(psk, "cotouch session", host.public)[:16]
+    session = K(psk, "cotouch session")[:16]
     mac_key = K(psk, "cotouch mac")
     mac = lambda message: message + K(mac_key, "mac", message)[:16]
 

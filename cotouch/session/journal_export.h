@@ -1,0 +1,17 @@
+// A journal as a recording, for replay and for the page.
+#pragma once
+
+#include <cotouch/session/journal.h>
+#include <cotouch/touch/recording.h>
+
+#include <functional>
+#include <memory>
+
+namespace cotouch {
+
+// The newest stretch without a gap, stepped again in the world it was made in. `done` is told the share that is done,
+// and may throw. Throws Error if the journal has no ticks, or if they lead elsewhere here.
+Recording recording_of(Journal& journal, const std::shared_ptr<const WorldModel>& model,
+                       const std::function<void(double)>& done = nullptr);
+
+}  // namespace cotouch
