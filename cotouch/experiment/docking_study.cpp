@@ -148,18 +148,23 @@ const DockingTrial& typical(const std::vector<DockingTrial>& trials) {
 
 void draw_trial(const DockingTrial& trial, const char* words, int position_figure, double paper_mean,
                 const ExperimentOptions& options, ExperimentReport& report) {
-  Plot position{fmt::format("Figure {}: positional divergence between peers, {}", position_figure, words), "time (s)"};
-  PlotPanel panel{"distance (mm)"};
-  PlotSeries distance{"ours, a typical trial", trial.seconds, {}};
+  Plot position;
+  position.title = fmt::format("Figure {}: positional divergence between peers, {}", position_figure, words);
+  position.x_label = "time (s)";
+  PlotPanel panel;
+  panel.y_label = "distance (mm)";
+  PlotSeries distance{"ours, a typical trial", trial.seconds, {}, PlotSeries::Style::line};
   for (const double d : trial.distance) distance.y.push_back(d * 1e3);
   panel.series.push_back(std::move(distance));
   panel.thresholds.push_back({"paper's mean", paper_mean});
   position.panels.push_back(std::move(panel));
-  Plot rotation{fmt::format("Figure {}: rotational divergence between peers, {}", position_figure + 1, words),
-                "time (s)"};
-  PlotPanel angles{"rotation (degrees)"};
+  Plot rotation;
+  rotation.title = fmt::format("Figure {}: rotational divergence between peers, {}", position_figure + 1, words);
+  rotation.x_label = "time (s)";
+  PlotPanel angles;
+  angles.y_label = "rotation (degrees)";
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    PlotSeries series{fmt::format("{} axis", "xyz"[axis]), trial.seconds, {}};
+    PlotSeries series{fmt::format("{} axis", "xyz"[axis]), trial.seconds, {}, PlotSeries::Style::line};
     for (const Vec3d& turn : trial.turn) series.y.push_back(turn[axis] * k_degrees);
     angles.series.push_back(std::move(series));
   }
@@ -171,11 +176,13 @@ void draw_trial(const DockingTrial& trial, const char* words, int position_figur
 }
 
 void draw_means(const Trials& trials, const ExperimentOptions& options, ExperimentReport& report) {
-  Plot plot{"Figure 13: means of the four conditions",
-            "1 LAN synchronised, 2 WAN synchronised, 3 LAN unsynchronised, 4 WAN unsynchronised"};
+  Plot plot;
+  plot.title = "Figure 13: means of the four conditions";
+  plot.x_label = "1 LAN synchronised, 2 WAN synchronised, 3 LAN unsynchronised, 4 WAN unsynchronised";
   const auto add = [&](const char* label, bool logarithmic, const Measure& measure,
                        const std::function<double(const PaperRow&)>& paper) {
-    PlotPanel panel{label};
+    PlotPanel panel;
+    panel.y_label = label;
     panel.logarithmic = logarithmic;
     PlotSeries ours{"ours", {}, {}, PlotSeries::Style::line_and_points},
         theirs{"paper", {}, {}, PlotSeries::Style::line_and_points};

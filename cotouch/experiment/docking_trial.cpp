@@ -60,7 +60,12 @@ DockingTrial run_docking_trial(const std::shared_ptr<const WorldModel>& model, c
   // Both take part, and the switch has been heard by both.
   while (session.now() < 10 && !(session.takes_part(0) && session.takes_part(1)))
     session.run_until(session.now() + 0.1);
-  if (!condition.synchronised) session.peer(0).announce({.kind = SessionEvent::Kind::synchronise, .number = 0});
+  if (!condition.synchronised) {
+    SessionEvent off;
+    off.kind = SessionEvent::Kind::synchronise;
+    off.number = 0;
+    session.peer(0).announce(std::move(off));
+  }
   session.run_until(session.now() + 1);
 
   DockingTrial trial;

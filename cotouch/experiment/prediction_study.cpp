@@ -55,8 +55,13 @@ ExperimentReport run_prediction_study(const ExperimentOptions& options) {
   });
 
   ExperimentReport report;
-  Plot plot{"Divergence of views by prediction", "1 hold, 2 linear, 3 Kalman velocity, 4 Kalman acceleration"};
-  plot.panels = {{"mean (mm)", {}, {}, {}, {}, true}, {"95 % (mm)", {}, {}, {}, {}, true}};
+  Plot plot;
+  plot.title = "Divergence of views by prediction";
+  plot.x_label = "1 hold, 2 linear, 3 Kalman velocity, 4 Kalman acceleration";
+  plot.panels.resize(2);
+  plot.panels[0].y_label = "mean (mm)";
+  plot.panels[1].y_label = "95 % (mm)";
+  for (PlotPanel& panel : plot.panels) panel.logarithmic = true;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     PlotSeries means{rows[r].name, {}, {}, PlotSeries::Style::line_and_points}, tails = means;
     std::vector<double> held;
