@@ -54,6 +54,9 @@ const std::vector<Experiment>& experiments() {
       {"world", "Many bodies: rest, momentum, periods and energy; stiffness and depth of contact; time a step takes",
        run_world},
       {"viewer-load", "What the touch loop notices of 1, 10 and 50 viewers", run_viewer_load},
+      {"docking", "Paper 004, part 1: two people dock a box over LAN and WAN, synchronised and not", run_docking_study},
+      {"prediction", "Paper 004, part 2: what prediction of remote hands does to the divergence of views",
+       run_prediction_study},
   };
   return k_experiments;
 }

@@ -51,6 +51,8 @@ ExperimentReport run_asymmetry(const ExperimentOptions& options);
 ExperimentReport run_stability(const ExperimentOptions& options);
 ExperimentReport run_world(const ExperimentOptions& options);
 ExperimentReport run_viewer_load(const ExperimentOptions& options);
+ExperimentReport run_docking_study(const ExperimentOptions& options);
+ExperimentReport run_prediction_study(const ExperimentOptions& options);
 
 // The report as a table for people, and as {"experiment", "machine", "seed", "results": [...]} for programs.
 std::string format_table(const Experiment& experiment, const ExperimentReport& report);

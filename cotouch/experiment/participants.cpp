@@ -35,11 +35,11 @@ Vec3d next_velocity(double mass, double stiffness, double damping, const Vec3d& 
 
 PersonSettings PersonSettings::expert() {
   PersonSettings out;
-  out.hesitation = 0.5;
+  out.hesitation = 0.7;
   out.opinion = 0.004;
   out.opinion_angle = 0.02;
   out.scatter = 0.04;
-  out.regrasp_every = 60;
+  out.regrasp_every = 50;
   return out;
 }
 
@@ -171,7 +171,7 @@ void SimulatedPerson::next_waypoint(std::size_t waypoint, double now) {
   waypoint_ = waypoint;
   opinion_ = Vec3d{normal(), normal(), normal()} * settings_.opinion;
   opinion_turn_ = Vec3d{normal(), normal(), normal()} * settings_.opinion_angle;
-  best_ = 1e9;
+  best_ = last_distance_ = 1e9;
   best_at_ = now;
 }
 
@@ -202,6 +202,13 @@ void SimulatedPerson::lead(double now, const Seen& view, HandInput& input) {
     return;
   }
 
+  // Before a closed door one tries a little to the side.
+  if (last && distance > last_distance_ - 0.002) {
+    opinion_ = Vec3d{normal(), normal(), normal()} * settings_.search;
+    opinion_turn_ = Vec3d{normal(), normal(), normal()} * settings_.search_angle;
+  }
+  last_distance_ = distance;
+
   // First onto the way that leads there, then along it.
   const Vec3d error = goal.pose.position + opinion_ - view.body.position;
   const Quat aimed = normalized(quat_from_rotation_vector(opinion_turn_) * goal.pose.rotation);
@@ -218,8 +225,8 @@ void SimulatedPerson::lead(double now, const Seen& view, HandInput& input) {
   // push harder and harder.
   const double give = settings_.strongest_push / settings_.arm.stiffness;
   const double give_angle = settings_.strongest_twist / settings_.arm.angular_stiffness;
-  const Vec3d lag = shortened(wish_.position - pose_.position, give);
-  const Vec3d twist = shortened(turn_between(pose_.rotation, wish_.rotation), give_angle);
+  const Vec3d lag = shortened((wish_.position - pose_.position) * settings_.tension, give);
+  const Vec3d twist = shortened(turn_between(pose_.rotation, wish_.rotation) * settings_.tension, give_angle);
   step *= 1 - std::clamp(dot(lag, normalized(step)) / give, 0.0, 1.0);
   const Quat rotation = quat_from_rotation_vector(turn);
   const Vec3d arm = pose_.position + lag - view.body.position;

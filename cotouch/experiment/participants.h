@@ -49,13 +49,16 @@ struct PersonSettings {
   double longest_step = 0.025;  // metres that a person leads the box in one movement
   double largest_turn = 0.1;    // radians, likewise
   double share = 0.6;           // of the error that one tries to take away at once
-  double hesitation = 0.8;      // seconds on average between looking and moving
+  double hesitation = 1.0;      // seconds on average between looking and moving
   double opinion = 0.008;       // metres by which one's idea of a waypoint is off, standard deviation
   double opinion_angle = 0.04;  // radians, likewise
   double persuasion = 0.85;     // how much of an opinion is left after each look
-  double patience = 8;          // seconds without progress before one goes back a waypoint
+  double tension = 0.85;        // how much of a pull that one has built up is left after each look; people relax
+  double search = 0.003;        // metres that one tries to the side if the body does not go in, standard deviation
+  double search_angle = 0.03;   // radians, likewise
+  double patience = 12;          // seconds without progress before one goes back a waypoint
   double awry = 0.35;           // radians: who sees the body turned by more goes back a waypoint
-  double regrasp_every = 40;    // seconds, on average, until one takes hold anew; people attach and detach (5.2)
+  double regrasp_every = 35;    // seconds, on average, until one takes hold anew; people attach and detach (5.2)
   double pace = 1;              // above one all pauses are shorter and all movements faster
 
   static PersonSettings novice() { return {}; }
@@ -139,6 +142,7 @@ class SimulatedPerson {
   std::size_t waypoint_ = 0;
   Vec3d opinion_, opinion_turn_;
   double best_ = 0, best_at_ = 0;  // nearest to the waypoint so far, and when
+  double last_distance_ = 0;       // from the waypoint at the last look
   // Noise.
   Vec3d wander_;
   std::array<Vec3d, 2> tremor_{}, tremor_turn_{};

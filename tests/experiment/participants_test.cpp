@@ -1,6 +1,6 @@
 #include <cotouch/base/progress.h>
+#include <cotouch/experiment/docking_trial.h>
 #include <cotouch/experiment/participants.h>
-#include <cotouch/world/scene.h>
 #include <cotouch/world/step.h>
 
 #include <gtest/gtest.h>
@@ -14,11 +14,10 @@ namespace {
 constexpr double k_tick = 0.01;
 
 std::shared_ptr<const WorldModel> docking() {
+  // Without weight and friction, as in the study.
   static const auto k_model = [] {
-    Scene scene = builtin_scene("docking");
     NoProgress progress;
-    prepare(scene, progress);
-    return make_model(scene, {.tick = k_tick, .hands = 2, .budget = WorkBudget::of(3000)});
+    return docking_study_world(progress);
   }();
   return k_model;
 }
@@ -60,9 +59,9 @@ TEST(Participants, DockTheBoxTogether) {
   }
   double sum = 0;
   for (const double s : seconds) sum += s;
-  // The study's people took 72 to 75 s (Figure 13).
-  EXPECT_GT(sum / 6, 40);
-  EXPECT_LT(sum / 6, 120);
+  // The study's people took 72 to 75 s (Figure 13); these are a little faster unless their pace is set lower.
+  EXPECT_GT(sum / 6, 30);
+  EXPECT_LT(sum / 6, 100);
 }
 
 TEST(Participants, TheSameSeedIsTheSameTrial) {
