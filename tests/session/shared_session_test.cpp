@@ -45,7 +45,10 @@ class Program final : public SharedSessionListener {
     session_ = std::make_unique<SharedSession>(settings_, *this, library_);
     session_->join(invite);
   }
-  void stop() { session_.reset(); }
+  void stop() {
+    if (session_) session_->leave();  // its thread still asks this object
+    session_.reset();
+  }
   SharedSession& session() { return *session_; }
   SharedSessionSettings& settings() { return settings_; }
   const TemporaryFolder& folder() const { return folder_; }
