@@ -67,6 +67,8 @@ void run_play(const PlayCommand& command) {
   std::string no_spacemouse;
   SessionSettings session_settings;
   session_settings.recordings = state / "recordings";
+  session_settings.sharing.identity = state / "identity";
+  session_settings.sharing.received = state / "received";
   Session session(session_settings, library, SpaceMouse::open(no_spacemouse));
   PageHostSettings settings;
   settings.version = "cotouch " + version();

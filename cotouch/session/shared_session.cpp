@@ -28,7 +28,7 @@ SharedSession::SharedSession(SharedSessionSettings settings, SharedSessionListen
       library_(library),
       network_(std::make_unique<PeerNetwork>(Identity::load_or_make(settings_.identity), settings_.udp)),
       seen_(k_seen) {
-  settings_.name = clean_label(settings_.name);
+  settings_.name = clean_name(settings_.name);
 }
 
 SharedSession::~SharedSession() {
@@ -131,7 +131,7 @@ void SharedSession::record(const std::string& scene_name) {
                                         format_recorded_scene({scene_name, feel_, k_shared_pace}));
     for (MemberId m = 0; m < k_shared_hands; ++m)
       if (introductions_[m] && peer_->is_member(m))
-        append_event(*recording_, {0, m, RecordedEvent::Kind::joined, clean_label(introductions_[m]->name)});
+        append_event(*recording_, {0, m, RecordedEvent::Kind::joined, clean_name(introductions_[m]->name)});
   });
 }
 
@@ -300,7 +300,7 @@ void SharedSession::confirmed(const ConfirmTick& confirm) {
 void SharedSession::noticed(const SessionNotice& notice) {
   using Kind = SessionNotice::Kind;
   const auto name = [&](MemberId member) {
-    return introductions_[member] ? clean_label(introductions_[member]->name) : std::string("somebody");
+    return introductions_[member] ? clean_name(introductions_[member]->name) : std::string("somebody");
   };
   const auto record_event = [&](RecordedEvent::Kind kind, const std::string& text) {
     if (recording_ && notice.member < k_shared_hands)
@@ -361,7 +361,7 @@ void SharedSession::tell_people() {
   std::vector<SharedPerson> people;
   for (MemberId m = 0; m < k_most_members; ++m) {
     if (!peer_->is_member(m) || !introductions_[m]) continue;
-    people.push_back({m, clean_label(introductions_[m]->name), m == peer_->self(), introductions_[m]->observer,
+    people.push_back({m, clean_name(introductions_[m]->name), m == peer_->self(), introductions_[m]->observer,
                       fingerprint(introductions_[m]->credential.identity)});
   }
   listener_.people(people);
@@ -391,7 +391,7 @@ void SharedSession::tell_peers(double now) {
     if (!peer_->is_member(m) || !introductions_[m]) continue;
     PeerView& one = view.peers.emplace_back();
     one.peer = m;
-    one.name = clean_label(introductions_[m]->name);
+    one.name = clean_name(introductions_[m]->name);
     one.observer = introductions_[m]->observer;
     one.self = m == peer_->self();
     one.fingerprint = fingerprint(introductions_[m]->credential.identity);

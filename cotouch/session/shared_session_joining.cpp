@@ -442,7 +442,7 @@ PeerNetworkListener::Decision SharedSession::asked(double now, GuestId guest, co
   if (peer_->is_cut_off()) return refuse(Refused::not_now);
   Guest& newcomer = guests_[guest];
   newcomer.credential = request.content.credential;
-  newcomer.introduction.name = clean_label(in.text(Introduction::k_longest_name));
+  newcomer.introduction.name = clean_name(in.text(Introduction::k_longest_name));
   newcomer.introduction.observer = role == Role::observer;
   newcomer.introduction.credential = request.content.credential;
   newcomer.introduction.addresses.push_back(request.from);
