@@ -12,6 +12,14 @@ constexpr std::size_t k_short_id = 8;  // of an object, in a piece
 
 }  // namespace
 
+bool Allowance::take(double now) noexcept {
+  left_ = std::min(most_, left_ + std::max(0.0, now - since_) * per_second_);
+  since_ = now;
+  if (left_ < 1) return false;
+  left_ -= 1;
+  return true;
+}
+
 ObjectName name_of_object(std::span<const std::byte> bytes) {
   // Parts of a hash have 16-bit lengths: an object is hashed in slices.
   constexpr std::size_t k_slice = 1U << 15;
@@ -36,13 +44,20 @@ ObjectName read_object(ByteReader& in) {
 
 ObjectName ObjectShelf::put(std::shared_ptr<const Bytes> bytes) {
   const ObjectName object = name_of_object(*bytes);
-  objects_[object.id] = std::move(bytes);
+  Shelved& shelved = objects_[object.id];
+  shelved.bytes = std::move(bytes);
+  ++shelved.puts;
   return object;
+}
+
+void ObjectShelf::remove(const ObjectId& id) {
+  const auto found = objects_.find(id);
+  if (found != objects_.end() && --found->second.puts == 0) objects_.erase(found);
 }
 
 std::shared_ptr<const Bytes> ObjectShelf::find(const ObjectId& id) const {
   const auto found = objects_.find(id);
-  return found == objects_.end() ? nullptr : found->second;
+  return found == objects_.end() ? nullptr : found->second.bytes;
 }
 
 std::vector<Bytes> ObjectShelf::answer(std::span<const std::byte> message) const {

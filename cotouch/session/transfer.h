@@ -37,17 +37,33 @@ ObjectName name_of_object(std::span<const std::byte> bytes);
 void write_object(ByteWriter& out, const ObjectName& object);
 ObjectName read_object(ByteReader& in);  // fails if it is too large
 
-// What others may fetch from here.
+// How much of something there may be: `per_second` on average, `most` at once.
+class Allowance {
+ public:
+  Allowance(double per_second, double most) : per_second_(per_second), most_(most), left_(most) {}
+  // Takes one, if there is one left. Time that goes back brings nothing.
+  bool take(double now) noexcept;
+
+ private:
+  double per_second_, most_, left_, since_ = 0;
+};
+
+// What others may fetch from here. What was put twice has to be removed twice.
 class ObjectShelf {
  public:
   ObjectName put(std::shared_ptr<const Bytes> bytes);
-  void remove(const ObjectId& id) { objects_.erase(id); }
+  void remove(const ObjectId& id);
+  std::size_t size() const { return objects_.size(); }
   std::shared_ptr<const Bytes> find(const ObjectId& id) const;
   // The answers to a want message; none if it is not one or there is no such object.
   std::vector<Bytes> answer(std::span<const std::byte> message) const;
 
  private:
-  std::map<ObjectId, std::shared_ptr<const Bytes>> objects_;
+  struct Shelved {
+    std::shared_ptr<const Bytes> bytes;
+    std::size_t puts = 0;
+  };
+  std::map<ObjectId, Shelved> objects_;
 };
 
 class ObjectFetch {
