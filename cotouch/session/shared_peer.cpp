@@ -119,7 +119,7 @@ bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest
     if (took) again.action = HandInput::Action::none;
     // Behind the others, or with the past of a snapshot before us: several at once.
     const int backlog = clock_.backlog();
-    for (int i = 0; i < backlog && run_tick(again, requests); ++i) {
+    for (int i = 0; i < backlog && hurry_.take(now) && run_tick(again, requests); ++i) {
       took = true;
       for (std::optional<Linked>& other : links_)
         if (other) other->link.set_forward(1);

@@ -12,14 +12,6 @@ constexpr std::size_t k_short_id = 8;  // of an object, in a piece
 
 }  // namespace
 
-bool Allowance::take(double now) noexcept {
-  left_ = std::min(most_, left_ + std::max(0.0, now - since_) * per_second_);
-  since_ = now;
-  if (left_ < 1) return false;
-  left_ -= 1;
-  return true;
-}
-
 ObjectName name_of_object(std::span<const std::byte> bytes) {
   // Parts of a hash have 16-bit lengths: an object is hashed in slices.
   constexpr std::size_t k_slice = 1U << 15;

@@ -6,6 +6,7 @@
 
 #include <cotouch/net/bytes.h>
 #include <cotouch/net/crypto.h>
+#include <cotouch/session/allowance.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -36,17 +37,6 @@ inline constexpr std::size_t k_piece = 1024;  // bytes
 ObjectName name_of_object(std::span<const std::byte> bytes);
 void write_object(ByteWriter& out, const ObjectName& object);
 ObjectName read_object(ByteReader& in);  // fails if it is too large
-
-// How much of something there may be: `per_second` on average, `most` at once.
-class Allowance {
- public:
-  Allowance(double per_second, double most) : per_second_(per_second), most_(most), left_(most) {}
-  // Takes one, if there is one left. Time that goes back brings nothing.
-  bool take(double now) noexcept;
-
- private:
-  double per_second_, most_, left_, since_ = 0;
-};
 
 // What others may fetch from here. What was put twice has to be removed twice.
 class ObjectShelf {
