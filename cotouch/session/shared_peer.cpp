@@ -16,6 +16,8 @@ constexpr double k_farewell = 1;                            // seconds
 constexpr double k_idle_interval = 0.03;                    // seconds between messages while the world waits
 constexpr int k_fewest_repeated = 3, k_most_repeated = 10;  // newest inputs in every message
 constexpr Tick k_repaired_at_once = 48;
+constexpr Tick k_latest_start =
+    4096;  // ticks after the admission; the ring of inputs cannot be asked to reach for ever
 
 // How many times each input must be sent, ticks after each other, so that all of them are lost once in ten thousand.
 int repeats_for(double loss) {
@@ -82,7 +84,6 @@ void SharedPeer::take(double now, MemberId from, const InputsMessage& message) {
   other.have = other.have < 0 ? message.have : std::max(other.have, message.have);
   other.objective = std::max(other.objective, message.objective);
   other.decided = std::max(other.decided, message.decided);
-  highest_round_ = std::max(highest_round_, message.decided.round);
   if (message.hash) other.hash = *message.hash;
   if ((frozen_ >> from & 1U) != 0) return;
   const InputStream* stream = rollback_.stream(from);
@@ -118,7 +119,7 @@ bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest
     if (took) again.action = HandInput::Action::none;
     // Behind the others, or with the past of a snapshot before us: several at once.
     const int backlog = clock_.backlog();
-    for (int i = 0; i < backlog && run_tick(again, requests); ++i) {
+    for (int i = 0; i < backlog && hurry_.take(now) && run_tick(again, requests); ++i) {
       took = true;
       for (std::optional<Linked>& other : links_)
         if (other) other->link.set_forward(1);
@@ -219,7 +220,9 @@ double SharedPeer::mean_lead() const {
   int count = 0;
   for (MemberId m = 0; m < k_most_members; ++m) {
     if (!links_[m] || links_[m]->former || !links_[m]->link.measured()) continue;
-    sum += links_[m]->link.lead();
+    // Nobody who tells the truth is further away, because all wait for each other.
+    const auto widest = static_cast<double>(2 * Rollback::k_widest_window);
+    sum += std::clamp(links_[m]->link.lead(), -widest, widest);
     ++count;
   }
   return count == 0 ? 0 : sum / count;
@@ -261,6 +264,7 @@ void SharedPeer::apply(double now, Tick tick, MemberId by, const SessionEvent& e
       while (keeper < k_most_members && !takes_part(keeper)) ++keeper;
       const Tick first = event.number;
       if (by != keeper || members_[event.member] || first < tick + settings_.rollback.window + 2) return;
+      if (first > tick + k_latest_start) return;
       members_[event.member] = Member{first, event.text};
       reserved_ &= ~(1U << event.member);
       rollback_.open(event.member, first);

@@ -264,10 +264,15 @@ void SharedSession::carry_out(double now, PeerRequest& request) {
     }
   } else if (const auto* disconnect = std::get_if<DisconnectMember>(&request)) {
     network_->disconnect(disconnect->member);
+    Served& served = served_[disconnect->member];
+    if (served.snapshot.size > 0) shelf_.remove(served.snapshot.id);
+    served = {};
   } else if (const auto* again = std::get_if<JoinAgain>(&request)) {
     join_again(std::string(again->introduction), now);
   } else if (const auto* fetch = std::get_if<FetchSnapshot>(&request)) {
+    if (healing_) return;
     healer_ = fetch->from;
+    heal_asked_ = now;
     Bytes bytes;
     ByteWriter out(bytes);
     out.number(PlainMessage::fetch);
@@ -306,6 +311,8 @@ void SharedSession::noticed(const SessionNotice& notice) {
     if (recording_ && notice.member < k_shared_hands)
       append_event(*recording_, {recording_->samples.size(), notice.member, kind, text});
   };
+  // Whoever says more than people can read is not heard for a moment. The world is the same for all, these are not.
+  const double now = static_cast<double>(notice.tick) * settings_.peer.rollback.tick_seconds;
   const auto note = [&](const char* kind, const std::string& text) {
     if (journal_) journal_->note(notice.tick, kind, text);
   };
@@ -321,11 +328,13 @@ void SharedSession::noticed(const SessionNotice& notice) {
       record_event(RecordedEvent::Kind::left, {});
       note(notice.kind == Kind::left ? "left" : "dropped", name(notice.member));
       return tell_people();
-    case Kind::said:
-      record_event(RecordedEvent::Kind::said, notice.event.text);
-      note("said", name(notice.member) + ": " + notice.event.text);
-      return listener_.said(notice.member, notice.event.text,
-                            static_cast<double>(notice.tick) * settings_.peer.rollback.tick_seconds);
+    case Kind::said: {
+      const std::string text = printable(notice.event.text);
+      if (text.empty() || !served_[notice.member].notices.take(now)) return;
+      record_event(RecordedEvent::Kind::said, text);
+      note("said", name(notice.member) + ": " + text);
+      return listener_.said(notice.member, text, now);
+    }
     case Kind::marked:
       record_event(RecordedEvent::Kind::marked, {});
       return listener_.marked({notice.member, notice.event.number, notice.event.body, notice.event.point}, false);

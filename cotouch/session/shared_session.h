@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -59,13 +60,21 @@ class SharedSession final : private PeerNetworkListener {
 
  private:
   enum class Phase : std::uint8_t { idle, knocking, loading, fetching, ready, running, over };
+  static constexpr double k_pieces_per_second = 4096, k_pieces_at_once = 256;  // to one guest
   struct Guest {
     Credential credential;
     Introduction introduction;
     std::optional<MemberId> member;
     bool admitted = false;
-    double told = -1, snapshot_made = -1;
+    double told = -1, alive_told = -1, snapshot_made = -1;
     ObjectName snapshot;
+    Allowance pieces{k_pieces_per_second, k_pieces_at_once};
+  };
+  // What a member may have of us beyond the messages of cores.
+  struct Served {
+    Allowance pieces{k_pieces_per_second / 16, k_pieces_at_once}, notices{10, 40};
+    ObjectName snapshot;
+    double snapshot_made = -1;
   };
   struct Loaded {
     Scene scene;
@@ -106,9 +115,20 @@ class SharedSession final : private PeerNetworkListener {
   void poll_joining(double now);
   void begin_fetching();
   void poll_fetching(double now);
-  void receive_files();
   void poll_guests(double now);
   void make_snapshot(Guest& guest, double now);
+  bool may_be_admitted(GuestId id) const;
+  void hand_out_snapshot(double now, MemberId member, Tick latest);
+  bool take_manifest(std::span<const std::byte> bytes);
+  bool is_stored(const std::string& name, const ObjectName& object) const;
+  std::filesystem::path received_folder() const;
+  template <class Send>
+  void answer_want(double now, std::span<const std::byte> want, Allowance& pieces, const Send& send) {
+    for (const Bytes& answer : shelf_.answer(want)) {
+      if (!pieces.take(now) || !all_pieces_.take(now)) return;  // asked for again when it is missed
+      send(answer);
+    }
+  }
   void join_again(const std::string& introduction, double now);
   void search_former(double now);
   void heal(double now);
@@ -149,16 +169,21 @@ class SharedSession final : private PeerNetworkListener {
   int knocks_ = 0;
   std::array<std::optional<Introduction>, k_most_members> introductions_;
   std::map<GuestId, Guest> guests_;
+  std::array<Served, k_most_members> served_;
+  Allowance all_pieces_{2 * k_pieces_per_second, 2 * k_pieces_at_once};
   ObjectShelf shelf_;
   ObjectName manifest_;
   std::future<Loaded> loading_;
   std::shared_ptr<std::atomic<double>> load_progress_ = std::make_shared<std::atomic<double>>(0);
   std::vector<std::pair<std::string, ObjectName>> files_;
-  std::map<std::string, std::shared_ptr<const Bytes>> fetched_;
+  std::set<std::string> fetched_;  // names of those that are on the disk
   std::optional<ObjectFetch> fetch_;
   std::optional<MemberId> admitted_as_;
   std::optional<ObjectFetch> healing_;
   MemberId healer_ = 0;
+  double heal_asked_ = -1;  // when; -1: nobody was asked
+  Tick world_since_ = 0;    // the first tick whose state is known here
+  int desyncs_kept_ = 0;    // on the disk
   struct Seen {
     Tick tick = -1;
     Pose pose;
