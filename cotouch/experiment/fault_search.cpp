@@ -146,20 +146,21 @@ std::shared_ptr<const WorldModel> fault_world() {
   return make_model(scene, {.tick = 0.01, .hands = k_shared_hands, .budget = WorkBudget::of(128)});
 }
 
-FaultRun run_faults(const std::shared_ptr<const WorldModel>& world, std::uint64_t seed, int rounds) {
+FaultRun run_faults(const std::shared_ptr<const WorldModel>& world, const FaultSettings& of_run) {
   FaultRun run;
-  Random random(seed);
+  Random random(of_run.seed);
   SimulationSettings settings;
   settings.seed = random.bits();
   settings.machines = 2 + random.below(4);
   settings.network = random_network(random);
   settings.clock_drift = 2e-4;
+  settings.broken = of_run.broken;
   settings.peer.rollback.prediction = static_cast<Prediction>(random.below(4));
   SimulatedSession session(
       world, settings, [](std::size_t machine, double now, const WorldState&) { return playing_hand(machine, now); });
   Trouble trouble(session, random, run);
   session.run_until(10);
-  for (int round = 0; round < rounds && run.first_trouble.empty(); ++round) {
+  for (int round = 0; round < of_run.rounds && run.first_trouble.empty(); ++round) {
     session.network().connect_all(random_network(random));
     const double end = session.now() + k_trouble;
     while (session.now() < end) {
