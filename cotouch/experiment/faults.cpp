@@ -54,9 +54,8 @@ ExperimentReport run_fault_search(const ExperimentOptions& options) {
   report.notes.push_back(fmt::format("Seeds {} to {}, {} machines at most; each run is the same every time.",
                                      options.seed, options.seed + count - 1, 5));
   for (std::size_t i = 0; i < std::min(failed.size(), k_told); ++i)
-    report.notes.push_back(
-        fmt::format("Seed {0} failed: {1}. Again: cotouch experiment faults --seed {0} --minutes 1", failed[i].first,
-                    failed[i].second));
+    report.notes.push_back(fmt::format("Seed {0} failed: {1}. Again: cotouch experiment faults --seed {0} --minutes 1",
+                                       failed[i].first, failed[i].second));
   if (failed.size() > k_told) report.notes.push_back(fmt::format("And {} more.", failed.size() - k_told));
   return report;
 }

@@ -81,7 +81,8 @@ struct PeerStatistics {
 
 class SharedPeer {
  public:
-  // Goes on from a snapshot in which `self` is a member. `now` is any clock, seconds; if it goes back, time stands still.
+  // Goes on from a snapshot in which `self` is a member. `now` is any clock, seconds; if it goes back, time stands
+  // still.
   SharedPeer(const PeerSettings& settings, MemberId self, const ObjectiveSnapshot& snapshot, double now);
 
   // What arrived from another member. Never throws; what makes no sense is counted and dropped.
@@ -228,7 +229,7 @@ class SharedPeer {
   std::map<Tick, std::uint64_t> hashes_;  // own, of the newest comparisons
   double last_sent_ = -1;
   double polled_ = -1;
-  double set_back_ = 0;  // seconds that the clock went back in all
+  double set_back_ = 0;              // seconds that the clock went back in all
   std::vector<SendMessage> outbox_;  // what receive() has to say, until the next poll
   PeerStatistics statistics_;
 };

@@ -12,7 +12,7 @@ constexpr double k_repeat = 0.25;  // seconds between repetitions of what may ha
 constexpr double k_probe_interval = 1;
 constexpr Tick k_filled_at_once = 64;
 constexpr double k_asleep = 0.5;  // seconds without a poll
-constexpr int k_fills = 4;  // messages for one wish
+constexpr int k_fills = 4;        // messages for one wish
 
 std::uint32_t bit(MemberId member) {
   return 1U << member;
