@@ -25,7 +25,7 @@ struct FaultSettings {
   std::uint64_t seed = 1;
   int rounds = 3;  // each a minute of trouble and one of calm
   // For tests of the search itself: the world of this machine is wrong (SimulationSettings).
-  std::optional<std::size_t> broken;
+  std::optional<std::size_t> broken = {};
 };
 
 // Three balls that two to five people play with; light enough for thousands of minutes.

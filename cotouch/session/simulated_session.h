@@ -27,7 +27,7 @@ struct SimulationSettings {
   double clock_drift = 50e-6;  // largest error of a machine's clock rate
   double late_polls = 0.001;   // seconds that a machine may be late to do what is due
   // For tests of the comparison itself: this machine's world misses what member 0 does in one tick of a hundred.
-  std::optional<std::size_t> broken;
+  std::optional<std::size_t> broken = {};
 };
 
 class SimulatedSession {

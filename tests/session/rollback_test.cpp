@@ -11,7 +11,11 @@ namespace {
 using namespace testing_session;
 
 PeerInput input_of(MemberId member, Tick tick) {
-  PeerInput input{sendable(playing_hand(member, static_cast<double>(tick) * 0.01)), {}};
+  // Member 1 rests before it resets the world: its hand is predicted right then, the reset is not.
+  const bool rests = member == 1 && tick > 150 && tick < 280;
+  HandInput hand = playing_hand(member, static_cast<double>(rests ? 150 : tick) * 0.01);
+  if (rests) hand.action = HandInput::Action::none;
+  PeerInput input{sendable(hand), {}};
   if (member == 1 && tick == 200) {
     SessionEvent reset;
     reset.kind = SessionEvent::Kind::reset;
