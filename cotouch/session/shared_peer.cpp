@@ -66,8 +66,14 @@ std::uint32_t SharedPeer::active_members() const {
 
 // ------------------------------------------------------------------------------------------------ what arrives
 
+// The time of the caller's clock, but never before that of the last poll.
+double SharedPeer::steady(double now) const {
+  return std::max(now + set_back_, polled_);
+}
+
 void SharedPeer::receive(double now, MemberId from, std::span<const std::byte> bytes) {
   if (lost_) return;
+  now = steady(now);
   std::optional<PeerMessage> message = from < k_most_members && links_[from] ? read_message(bytes) : std::nullopt;
   if (!message) {
     ++statistics_.dropped_messages;
@@ -101,6 +107,8 @@ void SharedPeer::take(double /*now*/, MemberId from, const ViewMessage& message)
 // ------------------------------------------------------------------------------------------------ ticks
 
 bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest>& requests) {
+  set_back_ = steady(now) - now;
+  now += set_back_;
   statistics_.last_rollback = 0;
   if (lost_) {
     if (!std::exchange(told_lost_, true)) requests.emplace_back(JoinAgain{join_via_});
@@ -108,6 +116,7 @@ bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest
     return false;
   }
   if (leave_asked_ && leave_asked_at_ < 0) leave_asked_at_ = now;
+  notice_sleep(now);
   confirm_ticks(now, requests);
   compare_hashes(requests);
   watch_members(now);
@@ -351,6 +360,7 @@ void SharedPeer::leave() {
 }
 
 bool SharedPeer::is_done(double now) const {
+  now = steady(now);
   if (lost_) return true;
   if (leave_asked_at_ < 0) return false;
   if (now > leave_asked_at_ + k_farewell) return true;

@@ -82,7 +82,8 @@ struct PeerStatistics {
 
 class SharedPeer {
  public:
-  // Goes on from a snapshot in which `self` is a member. `now` is any clock that does not go back, seconds.
+  // Goes on from a snapshot in which `self` is a member. `now` is any clock, seconds; if it goes back, time stands
+  // still.
   SharedPeer(const PeerSettings& settings, MemberId self, const ObjectiveSnapshot& snapshot, double now);
 
   // What arrived from another member. Never throws; what makes no sense is counted and dropped.
@@ -92,7 +93,7 @@ class SharedPeer {
   // tick took it (its action must then not be given again).
   bool poll(double now, const HandInput& hand, std::vector<PeerRequest>& requests);
   // When poll() should be called again at the latest.
-  double next_poll() const { return clock_.next(); }
+  double next_poll() const { return clock_.next() - set_back_; }
 
   // Goes out with the next tick. False if too much is waiting already.
   bool announce(SessionEvent event);
@@ -168,6 +169,7 @@ class SharedPeer {
   };
 
   // shared_peer.cpp
+  double steady(double now) const;
   void take(double now, MemberId from, const InputsMessage& message);
   void take(double now, MemberId from, const ViewMessage& message);
   void confirm_ticks(double now, std::vector<PeerRequest>& requests);
@@ -189,6 +191,7 @@ class SharedPeer {
   void take(double now, MemberId from, const WantMessage& message);
   void take(double now, MemberId from, const FillMessage& message);
   void take(double now, MemberId from, const ProbeMessage& message);
+  void notice_sleep(double now);
   void watch_members(double now);
   std::uint32_t suspects(double now) const;
   void propose(double now, std::uint32_t dropped);
@@ -242,6 +245,8 @@ class SharedPeer {
   Tick events_until_ = 0;                 // events of ticks before this one have happened
   std::map<Tick, std::uint64_t> hashes_;  // own, of the newest comparisons
   double last_sent_ = -1;
+  double polled_ = -1;
+  double set_back_ = 0;              // seconds that the clock went back in all
   std::vector<SendMessage> outbox_;  // what receive() has to say, until the next poll
   PeerStatistics statistics_;
 };

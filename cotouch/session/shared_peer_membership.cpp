@@ -14,6 +14,7 @@ constexpr Tick k_filled_at_once = 64;
 constexpr int k_fills = 4;                // messages for one wish
 constexpr double k_fill_interval = 0.05;  // seconds between wishes of one member
 constexpr int k_most_refusals = 16;
+constexpr double k_asleep = 0.5;  // seconds without a poll
 constexpr int k_slow = 3;  // times the patience: then whoever is heard but does not do its part is given up, too
 
 std::uint32_t bit(MemberId member) {
@@ -62,7 +63,8 @@ bool SharedPeer::may_go_on(std::uint32_t remaining, double now) const {
   return now > heard + settings_.patience_alone;
 }
 
-// Those whom we wait for and who bring nothing new, those who were given up already, and those who do not answer.
+// Those whom we wait for and who bring nothing new, and those who were given up already. While there are such, also
+// those who say nothing at all: nobody may wait for them to propose or to promise something.
 std::uint32_t SharedPeer::suspects(double now) const {
   const std::uint32_t active = active_members() & ~bit(self_);
   std::uint32_t found = frozen_ & active;
@@ -70,8 +72,8 @@ std::uint32_t SharedPeer::suspects(double now) const {
     if (links_[m] && now > links_[m]->progress + settings_.patience && rollback_.now() > rollback_.objective())
       found |= bit(m);
   });
-  if (proposal_ && now > proposal_->started + settings_.patience)
-    for_each(proposal_->asked & ~proposal_->promised & active, [&](MemberId m) {
+  if (found != 0)
+    for_each(active, [&](MemberId m) {
       if (links_[m] && now > links_[m]->link.last_heard() + settings_.patience) found |= bit(m);
     });
   if (proposal_ && now > proposal_->started + k_slow * settings_.patience)
@@ -80,6 +82,18 @@ std::uint32_t SharedPeer::suspects(double now) const {
     if (links_[m] && links_[m]->refusals >= k_most_refusals) found |= bit(m);
   });
   return found;
+}
+
+// Whoever slept heard nobody, and must not blame the others for that.
+void SharedPeer::notice_sleep(double now) {
+  const double slept = polled_ < 0 ? 0 : now - polled_;
+  polled_ = now;
+  if (slept < k_asleep) return;
+  for (std::optional<Linked>& other : links_) {
+    if (!other) continue;
+    other->progress = std::min(now, other->progress + slept);
+    other->link.slept(now, slept);
+  }
 }
 
 void SharedPeer::watch_members(double now) {
@@ -114,7 +128,6 @@ void SharedPeer::propose(double now, std::uint32_t dropped) {
   proposal_->message.ballot = {std::max(highest_round_, promised_.round) + 1, self_};
   proposal_->dropped = dropped;
   proposal_->asked = active_members() & ~dropped & ~bit(self_);
-  proposal_->started = now;
   highest_round_ = proposal_->message.ballot.round;
   promised_ = proposal_->message.ballot;
   frozen_ |= dropped;
