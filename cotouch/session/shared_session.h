@@ -38,6 +38,14 @@ struct SharedSessionSettings {
   PeerSettings peer;
 };
 
+// What all have agreed on: the world before `tick`.
+struct AgreedTick {
+  Tick tick = 0;
+  std::uint64_t hash = 0;  // of the state
+  bool task_done = false;
+  double task_seconds = 0;
+};
+
 // Somebody who takes part.
 struct SharedPerson {
   MemberId member = 0;
@@ -55,6 +63,8 @@ class SharedSessionListener {
   virtual void world_ready(const Scene& /*scene*/, const FeelSettings& /*feel*/, MemberId /*self*/) {}
   // The newest subjective state, after every tick.
   virtual void view(const WorldState& /*state*/) {}
+  // Every tick that has become objective, in order; after having been away, from a later one on.
+  virtual void agreed(const AgreedTick& /*now*/) {}
   // What the own hand does now; after taken() its action has been sent.
   virtual HandInput hand() { return {}; }
   virtual void hand_taken() {}
@@ -89,14 +99,7 @@ class SharedSession final : private PeerNetworkListener {
   // What was agreed on since record(); nothing if it was not called.
   std::optional<Recording> stop_recording();
   bool is_over() const { return over_.load(); }
-  // The newest objective tick, and the hash of the state before it; for tests and the command.
-  struct Agreed {
-    Tick tick = 0;
-    std::uint64_t hash = 0;
-    bool task_done = false;
-    double task_seconds = 0;
-  };
-  Agreed agreed() const;
+  AgreedTick agreed() const;  // the newest
 
  private:
   enum class Phase : std::uint8_t { idle, knocking, loading, fetching, ready, running, over };
@@ -217,7 +220,7 @@ class SharedSession final : private PeerNetworkListener {
   std::optional<Journal> journal_;
   std::string journal_status_;
   mutable std::mutex agreed_mutex_;
-  Agreed agreed_;
+  AgreedTick agreed_;
 
   std::jthread thread_;
 };
