@@ -22,7 +22,7 @@ std::string lower_case_extension(std::string_view name) {
   return extension;
 }
 
-SceneMesh read_any(Bytes bytes, const std::string& extension, const std::filesystem::path* path,
+SceneMesh read_any(FileBytes bytes, const std::string& extension, const std::filesystem::path* path,
                    const ImportOptions& options, std::vector<std::string>& notes) {
   // The beginning of a part's file (see contact/asset.h), whatever it is named.
   if (as_text(bytes).starts_with("\x89"
@@ -89,7 +89,7 @@ void check_options(const ImportOptions& options) {
     throw Error("Unknown up axis '" + *options.up_axis + "'. Use one of x, y, z.", ErrorCode::invalid_argument);
 }
 
-ImportedMesh import_bytes(Bytes bytes, std::string_view name, const std::filesystem::path* path,
+ImportedMesh import_bytes(FileBytes bytes, std::string_view name, const std::filesystem::path* path,
                           const ImportOptions& options) {
   try {
     if (bytes.empty()) throw Error("is empty. Export or download it again.");
@@ -162,7 +162,7 @@ ImportedMesh load_mesh(const std::filesystem::path& path, const ImportOptions& o
   return import_bytes(bytes, name, &path, options);
 }
 
-ImportedMesh load_mesh_from_memory(Bytes bytes, std::string_view name, const ImportOptions& options) {
+ImportedMesh load_mesh_from_memory(FileBytes bytes, std::string_view name, const ImportOptions& options) {
   check_options(options);
   return import_bytes(bytes, name, nullptr, options);
 }

@@ -39,6 +39,6 @@ ImportedMesh load_mesh(const std::filesystem::path& path, const ImportOptions& o
 
 // The same for a file in memory. `name` stands for the file in messages; its ending says what the bytes are. Formats
 // that keep part of their data in further files cannot be read this way.
-ImportedMesh load_mesh_from_memory(Bytes bytes, std::string_view name, const ImportOptions& options = {});
+ImportedMesh load_mesh_from_memory(FileBytes bytes, std::string_view name, const ImportOptions& options = {});
 
 }  // namespace cotouch

@@ -28,7 +28,7 @@ std::uint32_t vertex_index(std::string_view word, std::size_t vertices, std::siz
 
 }  // namespace
 
-TriangleMesh read_obj(Bytes file, const MeshLimits& limits, std::vector<std::string>&) {
+TriangleMesh read_obj(FileBytes file, const MeshLimits& limits, std::vector<std::string>&) {
   TriangleMesh mesh;
   TextScanner lines(as_text(file));
   std::string_view line;

@@ -69,7 +69,7 @@ Counts read_header(Lines& lines) {
 
 }  // namespace
 
-TriangleMesh read_off(Bytes file, const MeshLimits& limits, std::vector<std::string>& notes) {
+TriangleMesh read_off(FileBytes file, const MeshLimits& limits, std::vector<std::string>& notes) {
   Lines lines(as_text(file));
   const Counts counts = read_header(lines);
   if (counts.vertices > limits.vertices)

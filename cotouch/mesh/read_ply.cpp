@@ -211,7 +211,7 @@ void read_other(const Element& element, Values& values, const MeshLimits& limits
 
 }  // namespace
 
-TriangleMesh read_ply(Bytes file, const MeshLimits& limits, std::vector<std::string>& notes) {
+TriangleMesh read_ply(FileBytes file, const MeshLimits& limits, std::vector<std::string>& notes) {
   TextScanner lines(as_text(file));
   const Header header = read_header(lines);
   Values values(lines.rest(), header.format);

@@ -58,7 +58,7 @@ double unit_named(std::string_view name) {
 }
 
 // The text in which Collada files state unit and axes, before anything else.
-std::string collada_asset(Bytes bytes, const std::string& extension) {
+std::string collada_asset(FileBytes bytes, const std::string& extension) {
   constexpr std::size_t k_beginning = 1 << 16;
   std::string text = extension == "zae" ? zip_beginning(bytes, ".dae", k_beginning)
                                         : std::string(as_text(bytes).substr(0, k_beginning));
@@ -69,7 +69,7 @@ bool is_collada(const std::string& extension) {
   return extension == "dae" || extension == "zae";
 }
 
-double stated_unit(const std::string& extension, Bytes bytes, const aiScene& scene) {
+double stated_unit(const std::string& extension, FileBytes bytes, const aiScene& scene) {
   constexpr std::size_t k_beginning = 4096;
   if (extension == "gltf" || extension == "glb") return 1;
   if (is_collada(extension)) {
@@ -94,7 +94,7 @@ double stated_unit(const std::string& extension, Bytes bytes, const aiScene& sce
   return 0;
 }
 
-char stated_up_axis(const std::string& extension, Bytes bytes, const aiScene& scene) {
+char stated_up_axis(const std::string& extension, FileBytes bytes, const aiScene& scene) {
   for (const char* y_up : {"gltf", "glb", "x3d", "x3db", "wrl", "vrml"})
     if (extension == y_up) return 'y';
   for (const char* z_up : {"3mf", "amf", "3ds"})
@@ -224,7 +224,7 @@ void flatten(const aiScene& scene, const MeshLimits& limits, TriangleMesh& out) 
 }
 
 // The scene's triangles in the numbers and axes of its file.
-TriangleMesh read_triangles(Assimp::Importer& importer, Bytes bytes, const std::string& extension,
+TriangleMesh read_triangles(Assimp::Importer& importer, FileBytes bytes, const std::string& extension,
                             const std::filesystem::path* path, const MeshLimits& limits, const RememberedFiles& files,
                             DroppedTriangles& dropped) {
   Assimp::DefaultLogger::set(&dropped);
@@ -258,7 +258,7 @@ void put(std::vector<std::byte>& out, const std::vector<T>& items) {
 
 // Does not trust what it reads: the child may have overwritten its own memory.
 template <class T>
-bool take(Bytes& bytes, std::vector<T>& items) {
+bool take(FileBytes& bytes, std::vector<T>& items) {
   std::uint64_t count = 0;
   if (bytes.size() < sizeof count) return false;
   std::memcpy(&count, bytes.data(), sizeof count);
@@ -276,7 +276,7 @@ bool is_scene_format(const std::string& extension) {
   return !extension.empty() && Assimp::Importer().IsExtensionSupported("." + extension);
 }
 
-SceneMesh read_scene(Bytes bytes, const std::string& extension, const std::filesystem::path* path,
+SceneMesh read_scene(FileBytes bytes, const std::string& extension, const std::filesystem::path* path,
                      const MeshLimits& limits, bool unit_is_known) {
   IsolationLimits isolation;
   isolation.memory_bytes += 40 * std::uint64_t{bytes.size()};
@@ -306,7 +306,7 @@ SceneMesh read_scene(Bytes bytes, const std::string& extension, const std::files
   SceneMesh result;
   std::vector<double> unit;
   std::vector<char> up_axis, name;
-  Bytes rest(sent);
+  FileBytes rest(sent);
   bool whole = take(rest, unit) && take(rest, up_axis) && take(rest, result.mesh.vertices) &&
                take(rest, result.mesh.triangles) && unit.size() == 1 && up_axis.size() == 1;
   for (const Triangle& t : result.mesh.triangles)

@@ -23,7 +23,7 @@ bool is_scene_format(const std::string& extension);
 
 // `extension` is in lower case and without its dot. Without a path, further files cannot be read. Where
 // `unit_is_known`, what the file says about its unit does not matter, even if it makes no sense.
-SceneMesh read_scene(Bytes bytes, const std::string& extension, const std::filesystem::path* path,
+SceneMesh read_scene(FileBytes bytes, const std::string& extension, const std::filesystem::path* path,
                      const MeshLimits& limits, bool unit_is_known);
 
 // Turns a mesh with the given axis up into one with z up, as Collada defines it: what is to the right becomes x.

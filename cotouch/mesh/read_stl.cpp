@@ -21,7 +21,8 @@ void add_triangle(TriangleMesh& mesh, const Vec3d& a, const Vec3d& b, const Vec3
   mesh.triangles.push_back({first, first + 1, first + 2});
 }
 
-TriangleMesh read_binary(Bytes file, std::uint32_t count, const MeshLimits& limits, std::vector<std::string>& notes) {
+TriangleMesh read_binary(FileBytes file, std::uint32_t count, const MeshLimits& limits,
+                         std::vector<std::string>& notes) {
   const std::size_t room = (file.size() - k_header) / k_record;
   if (room < count)
     throw Error("is cut short: it promises " + std::to_string(count) + " triangles and has " + std::to_string(room) +
@@ -96,7 +97,7 @@ bool is_something_else(std::string_view file) {
 
 }  // namespace
 
-TriangleMesh read_stl(Bytes file, const MeshLimits& limits, std::vector<std::string>& notes) {
+TriangleMesh read_stl(FileBytes file, const MeshLimits& limits, std::vector<std::string>& notes) {
   std::uint32_t count = 0;
   const bool has_header = file.size() >= k_header;
   if (has_header) std::memcpy(&count, file.data() + k_header - sizeof count, sizeof count);

@@ -23,12 +23,12 @@ struct MeshLimits {
   std::uint64_t seconds = 20;
 };
 
-using Bytes = std::span<const std::byte>;
+using FileBytes = std::span<const std::byte>;
 
 // Things to tell the user about a file go to `notes`.
-TriangleMesh read_stl(Bytes file, const MeshLimits& limits, std::vector<std::string>& notes);  // text and binary
-TriangleMesh read_obj(Bytes file, const MeshLimits& limits, std::vector<std::string>& notes);
-TriangleMesh read_ply(Bytes file, const MeshLimits& limits, std::vector<std::string>& notes);  // text and binary
-TriangleMesh read_off(Bytes file, const MeshLimits& limits, std::vector<std::string>& notes);  // text
+TriangleMesh read_stl(FileBytes file, const MeshLimits& limits, std::vector<std::string>& notes);  // text and binary
+TriangleMesh read_obj(FileBytes file, const MeshLimits& limits, std::vector<std::string>& notes);
+TriangleMesh read_ply(FileBytes file, const MeshLimits& limits, std::vector<std::string>& notes);  // text and binary
+TriangleMesh read_off(FileBytes file, const MeshLimits& limits, std::vector<std::string>& notes);  // text
 
 }  // namespace cotouch
