@@ -9,6 +9,7 @@
 #include <cotouch/session/command.h>
 #include <cotouch/session/listener.h>
 #include <cotouch/session/scene_library.h>
+#include <cotouch/session/shared_session.h>
 #include <cotouch/session/sight.h>
 #include <cotouch/session/spacemouse.h>
 
@@ -32,6 +33,7 @@ struct SessionSettings {
   double hand_patience = 5;        // seconds of silence after which somebody else may take a hand
   double recording_seconds = 600;  // the longest recording
   PartSettings added{{.resolution = 96}, {.points = 16384}};  // how added parts are prepared
+  SharedSessionSettings sharing;                              // its name is that of who starts or joins
 };
 
 // Where a participant wants a hand to be.
