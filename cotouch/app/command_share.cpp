@@ -57,12 +57,10 @@ std::uint16_t udp_port(const ShareCommand& command, bool hosts) {
   }
 }
 
-SharedSessionSettings settings_of(const ShareCommand& command, const OwnIdentity& identity) {
+SharedSessionSettings settings_of(const ShareCommand& command) {
   const bool hosts = command.invite.empty();
   SharedSessionSettings settings;
   settings.name = own_name(command);
-  settings.identity = identity.file();
-  settings.received = state_folder() / "received";
   settings.udp.port = udp_port(command, hosts);
   settings.peer.patience_alone *= command.patience / settings.peer.patience;
   settings.peer.patience = command.patience;
@@ -92,8 +90,17 @@ void watch(const ShareCommand& command, SharingInbox& inbox, SharingReport& repo
 
 // ------------------------------------------------------------------------------------------------ without a page
 
-void run_headless(const ShareCommand& command, const SharedSessionSettings& settings, FolderLibrary& library,
-                  std::optional<Scene> scene) {
+void run_headless(const ShareCommand& command, SharedSessionSettings settings) {
+  const fs::path state = state_folder();
+  const OwnIdentity identity(state);
+  settings.identity = identity.file();
+  settings.received = state / "received";
+  FolderLibrary library(state / "scenes", nullptr);
+  std::optional<Scene> scene;
+  if (command.invite.empty()) {
+    ProgressBar bar(command.json);
+    scene = load_scene(command.scene, library, bar);
+  }
   SharingInbox inbox;
   SharingReport report(form_of(command));
   HeadlessPeer peer(settings, library, inbox, command.hand == "scripted");
@@ -139,6 +146,12 @@ class PageSharing final : public SessionListener {
   std::string key_;
 };
 
+// Declared after what listens to the session, so that it is told nothing any more when it goes.
+struct Stopped {
+  PageServer& server;
+  ~Stopped() { server.stop(); }
+};
+
 // Leaves, and waits until the others know.
 void leave(Session& session, ParticipantId self, SharingInbox& inbox, SharingReport& report) {
   session.command(self, LeaveSharing{});
@@ -163,7 +176,7 @@ void run_with_page(const ShareCommand& command, const SharedSessionSettings& set
   std::string no_spacemouse;
   Session& session = server.make_session(std::move(session_settings), no_spacemouse);
   session.add_listener(sharing);
-  const auto quiet_end = std::unique_ptr<PageServer, void (*)(PageServer*)>(&server, [](PageServer* s) { s->stop(); });
+  const Stopped stopped{server};
   const ParticipantId self = session.join(ParticipantKind::program, "cotouch " + std::string(scene ? "host" : "join"));
   if (!command.json && scene) say(scene->title + ": " + scene->summary);
   if (!command.json && !no_spacemouse.empty()) fmt::print("{}\n", no_spacemouse);
@@ -181,28 +194,24 @@ void run_with_page(const ShareCommand& command, const SharedSessionSettings& set
   report.end({});
 }
 
+void share(const ShareCommand& command) {
+  catch_interrupts();
+  const SharedSessionSettings settings = settings_of(command);
+  if (command.headless)
+    run_headless(command, settings);
+  else
+    run_with_page(command, settings);
+}
+
 }  // namespace
 
 void run_host(const ShareCommand& command) {
-  catch_interrupts();
-  const OwnIdentity identity(state_folder());
-  const SharedSessionSettings settings = settings_of(command, identity);
-  if (!command.headless) return run_with_page(command, settings);
-  FolderLibrary library(state_folder() / "scenes", nullptr);
-  ProgressBar bar(command.json);
-  Scene scene = load_scene(command.scene, library, bar);
-  bar.clear();
-  run_headless(command, settings, library, std::move(scene));
+  share(command);
 }
 
 void run_join(const ShareCommand& command) {
-  catch_interrupts();
   parse_invite(command.invite, unix_now());  // what is wrong with it is known before anything is opened
-  const OwnIdentity identity(state_folder());
-  const SharedSessionSettings settings = settings_of(command, identity);
-  if (!command.headless) return run_with_page(command, settings);
-  FolderLibrary library(state_folder() / "scenes", nullptr);
-  run_headless(command, settings, library, std::nullopt);
+  share(command);
 }
 
 void run_observe(const ShareCommand& given) {
@@ -211,8 +220,7 @@ void run_observe(const ShareCommand& given) {
   command.headless = true;
   if (command.name.empty()) command.name = "observer";
   const SessionId session = parse_invite(command.invite, unix_now()).session();
-  const OwnIdentity identity(state_folder());
-  SharedSessionSettings settings = settings_of(command, identity);
+  SharedSessionSettings settings = settings_of(command);
   settings.observer = true;
   settings.journal = command.journal;
   if (settings.journal.empty()) {
@@ -221,8 +229,7 @@ void run_observe(const ShareCommand& given) {
     fs::create_directories(settings.journal.parent_path(), ignored);
   }
   if (!command.json) say("The journal is " + settings.journal.string() + ".");
-  FolderLibrary library(state_folder() / "scenes", nullptr);
-  run_headless(command, settings, library, std::nullopt);
+  run_headless(command, settings);
 }
 
 }  // namespace cotouch

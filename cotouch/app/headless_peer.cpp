@@ -20,7 +20,7 @@ void HeadlessPeer::world_ready(const Scene& scene, const FeelSettings& /*feel*/,
   const HandScript& script = scene.scripts[self];
   path_.emplace(script.keys, script.speed);
   body_ = script.body;
-  grasps_ = true;  // whoever was away has let go
+  grasps_ = began_.has_value();  // whoever was away has let go
 }
 
 // A hundred a second would be too many, should the terminal be stopped for hours.
@@ -30,13 +30,19 @@ void HeadlessPeer::agreed(const AgreedTick& now) {
   inbox_.post([now](SharingReport& report) { report.agreed(now); });
 }
 
+void HeadlessPeer::view(const WorldState& state) {
+  if (!path_ || began_) return;
+  const auto hands = state.hands().first(std::min(scripts_, state.hands().size()));
+  if (!std::all_of(hands.begin(), hands.end(), [](const HandRecord& hand) { return hand.present != 0; })) return;
+  began_ = PeerNetwork::now();
+  grasps_ = true;
+}
+
 HandInput HeadlessPeer::hand() {
   HandInput hand;
-  if (!path_ || (!began_ && players_ < scripts_)) return hand;
-  const double now = PeerNetwork::now();
-  if (!began_) began_ = now;
+  if (!path_) return hand;
   hand.present = true;
-  hand.pose = path_->at(now - *began_);
+  hand.pose = path_->at(began_ ? PeerNetwork::now() - *began_ : 0);
   if (grasps_) {
     hand.action = HandInput::Action::grasp;
     hand.body = body_;
@@ -45,12 +51,10 @@ HandInput HeadlessPeer::hand() {
 }
 
 void HeadlessPeer::hand_taken() {
-  if (began_) grasps_ = false;
+  grasps_ = false;
 }
 
 void HeadlessPeer::people(const std::vector<SharedPerson>& people) {
-  players_ = static_cast<std::size_t>(
-      std::count_if(people.begin(), people.end(), [](const SharedPerson& person) { return !person.observer; }));
   inbox_.post([people](SharingReport& report) { report.people(people); });
 }
 

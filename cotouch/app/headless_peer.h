@@ -14,8 +14,8 @@ namespace cotouch {
 
 class HeadlessPeer final : public SharedSessionListener {
  public:
-  // A scripted hand is that of the scene with the peer's number; it begins once as many people are there as the scene
-  // has hands.
+  // A scripted hand is that of the scene with the peer's number. It waits where its motion begins until all hands that
+  // the scene has are there.
   HeadlessPeer(const SharedSessionSettings& settings, SceneLibrary& library, SharingInbox& inbox, bool scripted);
 
   SharedSession& session() { return session_; }
@@ -24,6 +24,7 @@ class HeadlessPeer final : public SharedSessionListener {
   void sharing(const SharingStatus& status) override;
   void world_ready(const Scene& scene, const FeelSettings& feel, MemberId self) override;
   void agreed(const AgreedTick& now) override;
+  void view(const WorldState& state) override;
   HandInput hand() override;
   void hand_taken() override;
   void people(const std::vector<SharedPerson>& people) override;
@@ -33,11 +34,11 @@ class HeadlessPeer final : public SharedSessionListener {
   SharingInbox& inbox_;
   bool scripted_;
   // The session's thread's.
-  std::size_t scripts_ = 0, players_ = 0;
+  std::size_t scripts_ = 0;
   std::uint32_t body_ = 0;
   std::optional<HandPath> path_;
   std::optional<double> began_;  // when the hand took its body
-  bool grasps_ = false;          // and the session has not taken that yet
+  bool grasps_ = false;          // and the session has not heard of that yet
   bool done_ = false;            // the scene's task
   SharedSession session_;        // last: its thread uses everything above
 };

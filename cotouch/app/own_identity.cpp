@@ -1,12 +1,10 @@
 #include <cotouch/app/own_identity.h>
 #include <cotouch/base/error.h>
 
+#include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <fcntl.h>
-#include <cerrno>
-#include <cstring>
 #include <string>
 #include <system_error>
 
@@ -18,24 +16,19 @@ constexpr int k_most_programs = 64;
 }  // namespace
 
 OwnIdentity::OwnIdentity(const std::filesystem::path& folder) {
-  std::error_code ignored;  // opening says what is wrong
+  std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
   for (int number = 1; number <= k_most_programs; ++number) {
     file_ = folder / (number == 1 ? "identity" : "identity-" + std::to_string(number));
-    const std::string lock = file_.string() + ".lock";
-    lock_ = ::open(lock.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    if (lock_ < 0)
-      throw Error(
-          "The identity for shared sessions cannot be kept in " + folder.string() + ": " + std::strerror(errno) + ".",
-          ErrorCode::io);
-    if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
+    lock_ = ::open((file_.string() + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    if (lock_ < 0 || ::flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
     ::close(lock_);
   }
   throw Error("Too many programs of this user share scenes at the same time; stop some of them.", ErrorCode::busy);
 }
 
 OwnIdentity::~OwnIdentity() {
-  ::close(lock_);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 }  // namespace cotouch

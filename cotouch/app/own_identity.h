@@ -9,7 +9,7 @@ namespace cotouch {
 // "identity", the second "identity-2" and so on, each as long as it runs.
 class OwnIdentity {
  public:
-  // Throws Error if the folder cannot be written.
+  // Whether the folder can be written shows when the identity is used.
   explicit OwnIdentity(const std::filesystem::path& folder);
   ~OwnIdentity();
   OwnIdentity(const OwnIdentity&) = delete;

@@ -53,6 +53,7 @@ void open_in_browser(const std::string& address) {
 PageServer::PageServer(PageOptions options)
     : options_(std::move(options)),
       state_(state_folder()),
+      identity_(state_),
       server_(open_server(options_, built_page(options_.web))),
       library_(state_ / "scenes", draw_thumbnail) {
 }
@@ -63,6 +64,8 @@ PageServer::~PageServer() {
 
 Session& PageServer::make_session(SessionSettings settings, std::string& no_spacemouse) {
   settings.recordings = state_ / "recordings";
+  settings.sharing.identity = identity_.file();
+  settings.sharing.received = state_ / "received";
   session_ = std::make_unique<Session>(std::move(settings), library_, SpaceMouse::open(no_spacemouse));
   PageHostSettings host;
   host.version = "cotouch " + version();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cotouch/app/command.h>
+#include <cotouch/app/own_identity.h>
 #include <cotouch/serve/page_host.h>
 #include <cotouch/session/scene_library.h>
 
@@ -21,7 +22,8 @@ class PageServer {
   PageServer& operator=(const PageServer&) = delete;
 
   FolderLibrary& library() { return library_; }
-  // Once, before start(). Sets where recordings go; `no_spacemouse` says why there is none.
+  // Once, before start(). Sets where recordings, the identity and received scenes are kept; `no_spacemouse` says why
+  // there is none.
   Session& make_session(SessionSettings settings, std::string& no_spacemouse);
   void start();
   std::string address() const { return server_->address(); }
@@ -31,6 +33,7 @@ class PageServer {
  private:
   PageOptions options_;
   std::filesystem::path state_;
+  OwnIdentity identity_;
   std::unique_ptr<HttpServer> server_;
   FolderLibrary library_;
   std::unique_ptr<Session> session_;
