@@ -43,16 +43,43 @@ struct FeelCommand {
 void run_feel(const FeelCommand& command);
 void run_scenes();
 
-// The viewer: a page in the browser, served from here.
-struct PlayCommand {
-  std::string scene;  // a scene's name or a scene file; empty: the first built-in one
+// How the page is served.
+struct PageOptions {
   std::string listen = "127.0.0.1";
-  int port = -1;  // -1: the usual one, or any where that is taken
+  int port = -1;  // -1: the usual one, or any if that is taken
   std::vector<std::string> hosts;
   std::filesystem::path web;  // folder of the built page; empty: where it usually is
   bool open = false;          // in the browser
 };
+
+// The viewer: a page in the browser, served from here.
+struct PlayCommand {
+  std::string scene;  // a scene's name or a scene file; empty: the first built-in one
+  PageOptions page;
+};
 void run_play(const PlayCommand& command);
+
+// A session over the network: to host it, to join it, or to observe it.
+struct ShareCommand {
+  std::string scene;                   // to host; as `play` takes it
+  std::string invite;                  // to join or observe
+  std::string name;                    // of the person here; empty: the user's
+  int udp_port = -1;                   // -1: the usual one for a host, or any if that is taken
+  double expires = 0;                  // minutes after which the invite lets nobody in; 0: never
+  std::vector<std::string> advertise;  // addresses with ports for the invite; empty: this machine's
+  PageOptions page;
+  std::filesystem::path journal;  // of an observer; empty: a file in the state folder, named by the session
+  bool headless = false;          // without page and touch
+  std::string hand = "none";      // headless: or "scripted"
+  bool until_docked = false;      // headless: ends once the scene's task is done
+  double seconds = 0;             // 0: until Ctrl-C
+  double patience = 3;            // seconds of silence after which the others go on without somebody
+  bool qr = false;                // even if the output is no terminal
+  bool json = false;
+};
+void run_host(const ShareCommand& command);
+void run_join(const ShareCommand& command);
+void run_observe(const ShareCommand& command);
 
 // Feels a recording again and compares every force.
 struct ReplayCommand {

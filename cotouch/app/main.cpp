@@ -111,16 +111,20 @@ void declare_feel(CLI::App& app, FeelCommand& command) {
   app.add_subcommand("scenes", "List the built-in scenes")->callback(run_scenes);
 }
 
+void declare_page_options(CLI::App& group, PageOptions& page) {
+  group.add_option("--listen", page.listen, "address that serves the page; 0.0.0.0 lets other machines in")
+      ->capture_default_str();
+  group.add_option("--port", page.port, "port of the page; 0 takes any that is free")->check(CLI::Range(0, 65535));
+  group.add_option("--host", page.hosts, "a further name under which pages may reach this server");
+  group.add_option("--web", page.web, "folder of the built page");
+  group.add_flag("--open", page.open, "open the address in the browser");
+}
+
 void declare_play(CLI::App& app, PlayCommand& command) {
   CLI::App* sub = app.add_subcommand("play", "See, grab and feel a scene in the browser");
   sub->add_option("scene", command.scene,
                   "a scene's name, a scene file (scene.toml) or its folder; without it, the first one");
-  sub->add_option("--listen", command.listen, "address to listen on; 0.0.0.0 lets other machines in")
-      ->capture_default_str();
-  sub->add_option("--port", command.port, "port to listen on; 0 takes any that is free")->check(CLI::Range(0, 65535));
-  sub->add_option("--host", command.hosts, "a further name under which pages may reach this server");
-  sub->add_option("--web", command.web, "folder of the built page");
-  sub->add_flag("--open", command.open, "open the address in the browser");
+  declare_page_options(*sub, command.page);
   sub->footer("Example: cotouch play my-parts/scene.toml");
   sub->callback([&] { run_play(command); });
 }
@@ -215,6 +219,67 @@ void declare_wan(CLI::App& app, WanCommand& command) {
   sub->callback([&] { run_wan(command); });
 }
 
+// What `host`, `join` and `observe` have in common.
+void declare_sharing_options(CLI::App& sub, ShareCommand& command) {
+  sub.add_option("--name", command.name, "your name, for the others");
+  sub.add_option("--udp-port", command.udp_port, "UDP port for the others; 0 takes any that is free")
+      ->check(CLI::Range(0, 65535));
+  sub.add_option("--seconds", command.seconds, "leave after so long; 0 stays until Ctrl-C")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  sub.add_flag("--json", command.json, "print JSON, one object a line");
+  sub.add_option("--patience", command.patience)->check(CLI::Range(0.1, 60.0))->group("");
+}
+
+// Without a browser: for tests, and for machines that have none.
+void declare_headless_options(CLI::App& sub, ShareCommand& command) {
+  CLI::Option* headless = sub.add_flag("--headless", command.headless, "take part without a page");
+  sub.add_option("--hand", command.hand, "headless: 'scripted' leads a hand along the motion that the scene has")
+      ->transform(one_of({"none", "scripted"}))
+      ->capture_default_str()
+      ->needs(headless);
+  sub.add_flag("--until-docked", command.until_docked, "headless: leave once the scene's task is done")
+      ->needs(headless);
+}
+
+void declare_host(CLI::App& app, ShareCommand& command) {
+  CLI::App* sub = app.add_subcommand("host", "Share a scene with others over the network");
+  sub->add_option("scene", command.scene,
+                  "a scene's name, a scene file (scene.toml) or its folder; without it, the first one");
+  declare_sharing_options(*sub, command);
+  sub->add_option("--expires", command.expires, "minutes after which the invite lets nobody in; 0: never")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  sub->add_option("--advertise", command.advertise,
+                  "ADDRESS:PORT for the invite, if others reach this machine by another one than its own; up to 8");
+  sub->add_flag("--qr", command.qr, "print the invite as a QR code even if the output is no terminal");
+  declare_headless_options(*sub, command);
+  declare_page_options(*sub, command.page);
+  sub->footer("Example: cotouch host docking --name Anna");
+  sub->callback([&] { run_host(command); });
+}
+
+void declare_join(CLI::App& app, ShareCommand& command) {
+  CLI::App* sub = app.add_subcommand("join", "Take part in a scene that somebody shares");
+  sub->add_option("invite", command.invite, "what the host was given: cotouch:...")->required();
+  declare_sharing_options(*sub, command);
+  declare_headless_options(*sub, command);
+  declare_page_options(*sub, command.page);
+  sub->footer("Example: cotouch join 'cotouch:...' --name Ben");
+  sub->callback([&] { run_join(command); });
+}
+
+void declare_observe(CLI::App& app, ShareCommand& command) {
+  CLI::App* sub = app.add_subcommand("observe", "Keep a journal of a shared session, without a hand in it");
+  sub->add_option("invite", command.invite, "what the host was given: cotouch:...")->required();
+  sub->add_option("--journal", command.journal,
+                  "the journal's file; if it is there already, it goes on. Without it, one in the state folder")
+      ->check(k_file_name);
+  declare_sharing_options(*sub, command);
+  sub->footer("Example: cotouch observe 'cotouch:...' --journal session.journal");
+  sub->callback([&] { run_observe(command); });
+}
+
 void declare_docs_pictures(CLI::App& app, std::filesystem::path& folder) {
   CLI::App* sub = app.add_subcommand("docs-pictures", "Draw the pictures of docs/")->group("");
   sub->add_option("folder", folder)->required();
@@ -239,11 +304,15 @@ int run(int argc, char** argv) {
   ReplayCommand replay;
   JournalCommand journal;
   ExperimentCommand experiment;
+  ShareCommand host, join, observe;
   WanCommand wan;
   declare_prepare(app, prepare);
   declare_inspect(app, inspect);
   declare_feel(app, feel);
   declare_play(app, play);
+  declare_host(app, host);
+  declare_join(app, join);
+  declare_observe(app, observe);
   declare_replay(app, replay);
   declare_journal(app, journal);
   declare_experiment(app, experiment);

@@ -146,7 +146,7 @@ std::optional<Recording> SharedSession::stop_recording() {
   return std::nullopt;
 }
 
-SharedSession::Agreed SharedSession::agreed() const {
+AgreedTick SharedSession::agreed() const {
   const std::scoped_lock lock(agreed_mutex_);
   return agreed_;
 }
@@ -288,10 +288,12 @@ void SharedSession::confirmed(const ConfirmTick& confirm) {
   const WorldState& state = runner_->saved(tick);
   const std::uint64_t hash = state.hash();
   if (tick % settings_.peer.hash_every == 0) peer_->set_hash(tick, hash);
+  const AgreedTick agreed{tick, hash, state.head().task.done != 0, state.head().task.seconds};
   {
     const std::scoped_lock lock(agreed_mutex_);
-    agreed_ = {tick, hash, state.head().task.done != 0, state.head().task.seconds};
+    agreed_ = agreed;
   }
+  listener_.agreed(agreed);
   for (std::optional<Recording>* recording : {&recording_, &rolling_}) {
     if (!*recording) continue;
     if (confirm.inputs.reset)

@@ -49,14 +49,7 @@ class SharedSession final : private PeerNetworkListener {
   // What was agreed on since record(); nothing if it was not called.
   std::optional<Recording> stop_recording();
   bool is_over() const { return over_.load(); }
-  // The newest objective tick, and the hash of the state before it; for tests and the command.
-  struct Agreed {
-    Tick tick = 0;
-    std::uint64_t hash = 0;
-    bool task_done = false;
-    double task_seconds = 0;
-  };
-  Agreed agreed() const;
+  AgreedTick agreed() const;  // the newest
 
  private:
   enum class Phase : std::uint8_t { idle, knocking, loading, fetching, ready, running, over };
@@ -201,7 +194,7 @@ class SharedSession final : private PeerNetworkListener {
   std::optional<Journal> journal_;
   std::string journal_status_;
   mutable std::mutex agreed_mutex_;
-  Agreed agreed_;
+  AgreedTick agreed_;
 
   std::jthread thread_;
 };

@@ -24,6 +24,14 @@ struct SharedSessionSettings {
   PeerSettings peer;
 };
 
+// What all have agreed on: the world before `tick`.
+struct AgreedTick {
+  Tick tick = 0;
+  std::uint64_t hash = 0;  // of the state
+  bool task_done = false;
+  double task_seconds = 0;
+};
+
 // Somebody who takes part.
 struct SharedPerson {
   MemberId member = 0;
@@ -41,6 +49,8 @@ class SharedSessionListener {
   virtual void world_ready(const Scene& /*scene*/, const FeelSettings& /*feel*/, MemberId /*self*/) {}
   // The newest subjective state, after every tick.
   virtual void view(const WorldState& /*state*/) {}
+  // Every tick that has become objective, in order; after having been away, from a later one on.
+  virtual void agreed(const AgreedTick& /*now*/) {}
   // What the own hand does now; after taken() its action has been sent.
   virtual HandInput hand() { return {}; }
   virtual void hand_taken() {}

@@ -97,9 +97,8 @@ class Program final : public SharedSessionListener {
   void problem(const std::string& sentence) override {
     locked([&] { return problems_.push_back(sentence), 0; });
   }
-  void view(const WorldState&) override {
-    const SharedSession::Agreed agreed = session_->agreed();
-    locked([&] { return hashes_[agreed.tick] = agreed.hash, 0; });
+  void agreed(const AgreedTick& now) override {
+    locked([&] { return hashes_[now.tick] = now.hash, 0; });
   }
   HandInput hand() override { return playing_hand(number_, PeerNetwork::now()); }
 

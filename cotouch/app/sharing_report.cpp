@@ -1,0 +1,169 @@
+#include <cotouch/app/qr_code.h>
+#include <cotouch/app/say.h>
+#include <cotouch/app/sharing_report.h>
+#include <cotouch/base/hash.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace cotouch {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using State = SharingStatus::State;
+
+const char* name_of(State state) {
+  switch (state) {
+    case State::off: return "off";
+    case State::starting: return "starting";
+    case State::hosting: return "hosting";
+    case State::joining: return "joining";
+    case State::joined: return "joined";
+    case State::cut_off: return "cut_off";
+    case State::failed: return "failed";
+  }
+  return "";
+}
+
+void print(const Json& json) {
+  fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  std::fflush(stdout);
+}
+
+void say_now(const std::string& text) {
+  say(text);
+  std::fflush(stdout);
+}
+
+Json at(const char* event, const AgreedTick& now) {
+  return {{"event", event}, {"tick", now.tick}, {"hash", hex(now.hash)}};
+}
+
+bool is_among(const SharedPerson& person, const std::vector<SharedPerson>& people) {
+  return std::any_of(people.begin(), people.end(), [&](const SharedPerson& other) {
+    return other.member == person.member && other.fingerprint == person.fingerprint;
+  });
+}
+
+}  // namespace
+
+void SharingReport::page(const std::string& address) {
+  if (form_.json) return print({{"event", "page"}, {"address", address}});
+  fmt::print("Ctrl-C stops. Open:\n{}\n", address);
+  std::fflush(stdout);
+}
+
+void SharingReport::show_invite() {
+  shown_invite_ = status_.invite;
+  const std::string code = form_.qr ? qr_code(status_.invite) : std::string();
+  if (!code.empty()) fmt::print("{}", code);
+  fmt::print("Others take part with\n  cotouch join '{}'\n", status_.invite);
+  std::fflush(stdout);
+}
+
+void SharingReport::sharing(const SharingStatus& status) {
+  const State before = status_.state;
+  status_ = status;
+  was_told_ = true;
+  if (status.state == State::failed) failure_ = status.reason;
+  const bool shared = status.state == State::hosting || status.state == State::joined;
+  const bool first = shared && !was_shared_;
+  was_shared_ = was_shared_ || shared;
+  if (form_.json) {
+    print({{"event", "sharing"},
+           {"state", name_of(status.state)},
+           {"session", status.session},
+           {"invite", status.invite},
+           {"stage", status.stage},
+           {"progress", status.progress},
+           {"reason", status.reason}});
+    return;
+  }
+  // Ctrl-C is looked for by whoever waits; the bar would throw.
+  if (status.state == State::joining && !status.stage.empty() && !interrupted())
+    bar_.update(status.stage, status.progress);
+  else
+    bar_.clear();
+  if (status.state == State::hosting && shown_invite_ != status.invite) show_invite();
+  if (status.state == State::joined && before != State::cut_off)
+    say_now(first ? "Joined the session " + status.session + "." : "Joined again.");
+  if (status.state == State::cut_off && before != State::cut_off)
+    say_now("Most of the others are not heard; waiting for them.");
+  if (shared && before == State::cut_off) say_now("Going on.");
+}
+
+void SharingReport::people(const std::vector<SharedPerson>& people) {
+  const std::vector<SharedPerson> before = std::exchange(people_, people);
+  if (form_.json) {
+    Json list = Json::array();
+    for (const SharedPerson& person : people)
+      list.push_back({{"member", person.member},
+                      {"name", person.name},
+                      {"self", person.self},
+                      {"observer", person.observer},
+                      {"fingerprint", person.fingerprint}});
+    return print({{"event", "people"}, {"people", std::move(list)}});
+  }
+  for (const SharedPerson& person : people)
+    if (!person.self && !is_among(person, before))
+      say_now(person.name + (person.observer ? " is here and observes." : " is here."));
+  for (const SharedPerson& person : before)
+    if (!person.self && !is_among(person, people)) say_now(person.name + " is gone.");
+}
+
+void SharingReport::said(MemberId by, const std::string& text, double seconds) {
+  const auto found =
+      std::find_if(people_.begin(), people_.end(), [&](const SharedPerson& person) { return person.member == by; });
+  const std::string name = found == people_.end() ? "somebody" : found->name;
+  if (form_.json)
+    return print({{"event", "said"}, {"member", by}, {"name", name}, {"text", text}, {"seconds", seconds}});
+  say_now(name + ": " + text);
+}
+
+void SharingReport::problem(const std::string& sentence) {
+  if (form_.json) return print({{"event", "problem"}, {"text", sentence}});
+  bar_.clear();
+  complain(sentence);
+}
+
+void SharingReport::agreed(const AgreedTick& now) {
+  const bool newly = now.task_done && !docked_;
+  docked_ = now.task_done;
+  if (form_.json && wants(now)) print(at("agreed", now));
+  if (!newly) return;
+  if (!form_.json) return say_now(fmt::format("The task is done, after {:.1f} s.", now.task_seconds));
+  Json json = at("docked", now);
+  json["seconds"] = now.task_seconds;
+  print(json);
+}
+
+void SharingReport::end(const AgreedTick& last) {
+  bar_.clear();
+  if (!form_.json) {
+    if (last.tick > 0) fmt::print("\nAll agreed up to tick {}, on the state {}.\n", last.tick, hex(last.hash));
+    return say_now("Stopped.");
+  }
+  Json json = at("end", last);
+  json["docked"] = last.task_done;
+  print(json);
+}
+
+void SharingInbox::post(Item item) {
+  const std::scoped_lock lock(mutex_);
+  items_.push_back(std::move(item));
+}
+
+void SharingInbox::deliver(SharingReport& report) {
+  std::vector<Item> items;
+  {
+    const std::scoped_lock lock(mutex_);
+    items.swap(items_);
+  }
+  for (const Item& item : items) item(report);
+}
+
+}  // namespace cotouch

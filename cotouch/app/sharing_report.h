@@ -1,0 +1,70 @@
+// What `host`, `join` and `observe` print about a shared session: words for people, or JSON for scripts, one object a
+// line, each with an "event":
+//   page      address
+//   sharing   state, session, invite, stage, progress, reason
+//   people    people: member, name, self, observer, fingerprint
+//   said      member, name, text, seconds
+//   problem   text
+//   agreed    tick, hash                  every hundredth tick
+//   docked    tick, hash, seconds         the first agreed tick at which the scene's task is done
+//   end       tick, hash, docked          the last agreed tick
+#pragma once
+
+#include <cotouch/app/progress_bar.h>
+#include <cotouch/session/shared_session.h>
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace cotouch {
+
+class SharingReport {
+ public:
+  struct Form {
+    bool json = false;
+    bool qr = false;  // print the invite as a QR code
+  };
+  explicit SharingReport(const Form& form) : form_(form), bar_(form.json) {}
+
+  void page(const std::string& address);
+  void sharing(const SharingStatus& status);
+  void people(const std::vector<SharedPerson>& people);
+  void said(MemberId by, const std::string& text, double seconds);
+  void problem(const std::string& sentence);
+  // Those that it wants, and each at which the task's state has changed.
+  void agreed(const AgreedTick& now);
+  static bool wants(const AgreedTick& now) { return now.tick % 100 == 0; }
+  void end(const AgreedTick& last);
+
+  bool was_shared() const { return was_shared_; }  // it was hosted or joined
+  bool is_over() const { return status_.state == SharingStatus::State::off && was_told_; }
+  bool is_docked() const { return docked_; }
+  // A sentence if sharing failed.
+  const std::string& failure() const { return failure_; }
+
+ private:
+  void show_invite();
+
+  Form form_;
+  ProgressBar bar_;
+  SharingStatus status_;
+  std::string shown_invite_, failure_;
+  std::vector<SharedPerson> people_;
+  bool was_told_ = false, was_shared_ = false, docked_ = false;
+};
+
+// What a session's thread leaves for the report, so that a terminal that is slow or stopped never holds it up.
+class SharingInbox {
+ public:
+  using Item = std::function<void(SharingReport&)>;
+  void post(Item item);                 // from any thread
+  void deliver(SharingReport& report);  // in order
+
+ private:
+  std::mutex mutex_;
+  std::vector<Item> items_;
+};
+
+}  // namespace cotouch
