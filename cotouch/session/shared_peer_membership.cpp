@@ -127,6 +127,7 @@ void SharedPeer::propose(double now, std::uint32_t dropped) {
   proposal_.emplace(Proposal{});
   proposal_->message.ballot = {std::max(highest_round_, promised_.round) + 1, self_};
   proposal_->dropped = dropped;
+  proposal_->started = now;
   proposal_->asked = active_members() & ~dropped & ~bit(self_);
   highest_round_ = proposal_->message.ballot.round;
   promised_ = proposal_->message.ballot;
