@@ -101,6 +101,7 @@ class SharedSession final : private PeerNetworkListener {
 
   // shared_session_joining.cpp
   void begin_hosting();
+  void shelve_scene();
   void start_peer(MemberId self, const ObjectiveSnapshot& snapshot);
   void start_world(const WorldState& state, Tick tick);
   void knock(const Invite& invite, double now);
@@ -133,6 +134,7 @@ class SharedSession final : private PeerNetworkListener {
   void open_journal();
   void write_journal(const ConfirmTick& confirm);
   bool resume_from_journal();
+  void resume(Journal journal);
   void report_desync(const SessionNotice& notice);
 
   SharedSessionSettings settings_;

@@ -6,6 +6,7 @@
 #include <cotouch/base/hash.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/scene_file.h>
+#include <cotouch/session/state_difference.h>
 
 #include <algorithm>
 #include <ctime>
@@ -110,24 +111,7 @@ void SharedSession::begin_hosting() {
     model_ = felt_model(scene_, feel_, k_shared_pace);
     model_hash_ = model_->hash();
     description_ = format_recorded_scene({scene_.name, feel_, k_shared_pace});
-    // What a joiner may lack: the scene as files.
-    const fs::path folder = settings_.received / ("sharing-" + std::to_string(::getpid()));
-    fs::create_directories(folder);
-    save_scene(scene_, scene_.name.empty() ? "shared" : scene_.name, folder);
-    Bytes manifest;
-    ByteWriter out(manifest);
-    std::vector<fs::path> paths;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) paths.push_back(entry.path());
-    std::sort(paths.begin(), paths.end());
-    out.varint(paths.size());
-    for (const fs::path& path : paths) {
-      const MappedFile mapped = map_file(path);
-      const ObjectName object = shelf_.put(std::make_shared<const Bytes>(mapped.bytes.begin(), mapped.bytes.end()));
-      out.text(path.filename().string());
-      write_object(out, object);
-    }
-    manifest_ = shelf_.put(std::make_shared<const Bytes>(std::move(manifest)));
-    fs::remove_all(folder);
+    shelve_scene();
 
     Invite invite = make_invite(network_->identity().public_key(),
                                 settings_.advertised.empty() ? network_->socket().addresses() : settings_.advertised,
@@ -146,6 +130,28 @@ void SharedSession::begin_hosting() {
   } catch (const std::exception& error) {
     fail(error.what());
   }
+}
+
+// What a joiner may lack: the scene as files. Every member has it, because any of them may be the one who lets
+// somebody in.
+void SharedSession::shelve_scene() {
+  const fs::path folder = settings_.received / ("sharing-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  save_scene(scene_, scene_.name.empty() ? "shared" : scene_.name, folder);
+  Bytes manifest;
+  ByteWriter out(manifest);
+  std::vector<fs::path> paths;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  out.varint(paths.size());
+  for (const fs::path& path : paths) {
+    const MappedFile mapped = map_file(path);
+    const ObjectName object = shelf_.put(std::make_shared<const Bytes>(mapped.bytes.begin(), mapped.bytes.end()));
+    out.text(path.filename().string());
+    write_object(out, object);
+  }
+  manifest_ = shelf_.put(std::make_shared<const Bytes>(std::move(manifest)));
+  fs::remove_all(folder);
 }
 
 void SharedSession::start_world(const WorldState& state, Tick tick) {
@@ -169,6 +175,8 @@ void SharedSession::start_peer(MemberId self, const ObjectiveSnapshot& snapshot)
   if (!state.restore(snapshot.state))
     return fail("The others' world is not of this scene; ask them for a new invitation.");
   start_world(state, snapshot.tick);
+  // Here, where nobody waits for us yet: a newcomer takes part more than a second after its snapshot.
+  if (shelf_.find(manifest_.id) == nullptr) shelve_scene();
   peer_.emplace(settings_.peer, self, snapshot, PeerNetwork::now());
   introductions_ = {};
   for (auto& [id, guest] : guests_)

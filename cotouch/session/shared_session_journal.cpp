@@ -2,6 +2,7 @@
 #include <cotouch/session/shared_session.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/base/progress.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/tick_record.h>
 
@@ -46,7 +47,63 @@ void SharedSession::write_journal(const ConfirmTick& confirm) {
 
 // Nobody is there any more, but we have seen it all: the session goes on from here.
 bool SharedSession::resume_from_journal() {
-  return false;
+  if (settings_.journal.empty() || !std::filesystem::exists(settings_.journal)) return false;
+  try {
+    Journal journal = Journal::open(settings_.journal);
+    if (journal.head().session != status_.session || !journal.newest_snapshot()) return false;
+    resume(std::move(journal));
+    return true;
+  } catch (const std::exception& error) {
+    listener_.problem(error.what());
+    return false;
+  }
+}
+
+void SharedSession::resume(Journal journal) {
+  description_ = journal.head().scene;
+  model_hash_ = journal.head().model_hash;
+  const RecordedScene recorded = parse_recorded_scene(description_);
+  feel_ = recorded.feel;
+  NoProgress quiet;
+  scene_ = library_.load(recorded.name, quiet);
+  model_ = recorded_model(description_, model_hash_, scene_);
+  const JournalSnapshot newest = *journal.newest_snapshot();
+  WorldState state(*model_);
+  if (!state.restore(newest.world))
+    throw Error("The journal " + settings_.journal.string() + " is of another world.", ErrorCode::refused);
+  Tick tick = newest.tick;
+  StepScratch scratch(*model_);
+  std::vector<HandInput> inputs;
+  // A snapshot follows every reset, so none of these ticks is one.
+  journal.for_each_tick(newest.tick, [&](const JournalTick& next) {
+    if (!decode_tick(next.inputs, inputs)) return false;
+    step(*model_, state, inputs, scratch);
+    if (state.hash() != next.state_hash)
+      throw Error("The journal " + settings_.journal.string() + " leads elsewhere here.", ErrorCode::refused);
+    tick = next.tick + 1;
+    return true;
+  });
+
+  ObjectiveSnapshot snapshot;
+  if (const std::optional<ObjectiveSnapshot> rest = decode_snapshot(newest.rest)) {
+    snapshot.marks = rest->marks;
+    for (const std::optional<Member>& member : rest->members)
+      if (member && snapshot.former.size() < k_most_former) snapshot.former.push_back(member->introduction);
+  }
+  hosts_ = true;
+  network_->host(invite_.secret, invite_.expires);
+  Invite invite = invite_;
+  invite.host = network_->identity().public_key();
+  invite.addresses = own_introduction().addresses;
+  invite_ = invite;
+  status_.invite = format_invite(invite);
+  snapshot.tick = tick;
+  const MemberId self = settings_.observer ? static_cast<MemberId>(k_shared_hands) : MemberId{0};
+  snapshot.members[self] = Member{tick, write_introduction(own_introduction())};
+  snapshot.state.assign(state.bytes().begin(), state.bytes().end());
+  journal_.emplace(std::move(journal));
+  listener_.problem("Nobody of the session answers; it goes on from the journal.");
+  start_peer(self, snapshot);
 }
 
 void SharedSession::report_desync(const SessionNotice& notice) {
