@@ -45,6 +45,8 @@ class SharedCommands : public testing_app::Command {
   static std::vector<std::string> join(const std::string& invite, const std::vector<std::string>& more = {}) {
     return with({"join", invite, "--headless", "--name", "Ben"}, more);
   }
+  // Newcomers are announced a window of ticks before their hands count.
+  static void wait_until_taking_part() { std::this_thread::sleep_for(std::chrono::seconds(3)); }
   // What all members printed as agreed is the same; returns how many ticks were compared.
   static std::size_t compare(const std::vector<const Process*>& processes) {
     std::map<std::int64_t, std::string> hashes;
@@ -165,6 +167,7 @@ TEST_F(SharedCommands, CtrlCLeavesInOrder) {
   Process ben(folder_, "ben",
               {"join", words.substr(begin, words.find('\'', begin) - begin), "--headless", "--name", "Ben"});
   ASSERT_TRUE(eventually([&] { return has(ben.words(), "Anna is here.") && has(anna.words(), "Ben is here."); }));
+  wait_until_taking_part();
   ben.signal(SIGINT);
   const Outcome left = ben.finish();
   EXPECT_EQ(left.code, 0) << left.err;
@@ -182,7 +185,7 @@ TEST_F(SharedCommands, GoOnWithoutAJoinerThatWasKilled) {
   Process ben(folder_, "ben", join(anna.invite(), {"--patience", "0.5"}));
   anna.wait_for_people(2);
   ben.wait_for_state("joined");
-  std::this_thread::sleep_for(std::chrono::seconds(3));  // until Ben takes part
+  wait_until_taking_part();
   ben.signal(SIGKILL);
   ben.finish();
   anna.wait_for("problem", [](const Json& json) { return has(json["text"], "Ben was not heard"); });
@@ -196,7 +199,7 @@ TEST_F(SharedCommands, GoOnWithoutAHostThatWasKilled) {
   Process anna(folder_, "anna", host("lifting", {"--patience", "0.5"}));
   Process ben(folder_, "ben", join(anna.invite(), {"--patience", "0.5"}));
   ben.wait_for_people(2);
-  std::this_thread::sleep_for(std::chrono::seconds(3));
+  wait_until_taking_part();
   anna.signal(SIGKILL);
   anna.finish();
   ben.wait_for("problem", [](const Json& json) { return has(json["text"], "Anna was not heard"); });
@@ -214,7 +217,8 @@ TEST_F(SharedCommands, AnObserverThatIsStartedAgainGoesOnWithItsJournal) {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     std::int64_t sum = 0;
     if (outcome.code != 0) return sum;
-    for (const Json& stretch : Json::parse(outcome.out)["stretches"])
+    const Json json = Json::parse(outcome.out);
+    for (const Json& stretch : json["stretches"])
       sum += stretch["to_tick"].get<std::int64_t>() - stretch["from_tick"].get<std::int64_t>();
     return sum;
   };
