@@ -2,14 +2,17 @@
 // them, so that no seed is ever of an old format. ./dev runs it before the fuzzers; seeds that are text, or of formats
 // that do not change, are in fuzz/corpus.
 //
-// Usage: make_seeds FOLDER (makes FOLDER/recording and FOLDER/serve)
+// Usage: make_seeds FOLDER (makes FOLDER/recording, FOLDER/serve and FOLDER/peer_message)
 #include "small_world.h"
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
 #include <cotouch/serve/wire.h>
 #include <cotouch/serve/wire_layout.h>
+#include <cotouch/session/introduction.h>
+#include <cotouch/session/peer_message.h>
 #include <cotouch/session/scene_file.h>
+#include <cotouch/session/transfer.h>
 #include <cotouch/touch/recording.h>
 #include <cotouch/touch/scripted_device.h>
 
@@ -104,6 +107,72 @@ void write_scene(const std::string& name, const fs::path& path) {
   write_seed(path, '3' + text);
 }
 
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// What members of a shared session say; the digits choose what peer_message_fuzz takes the rest for.
+void write_messages(const fs::path& folder) {
+  const auto seed = [&](const char* name, char digit, std::span<const std::byte> bytes) {
+    write_seed(folder / name, digit + std::string(text_of(bytes)));
+  };
+  std::vector<PeerInput> inputs(3);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].hand.present = true;
+    inputs[i].hand.pose.position.x = 0.125 * static_cast<double>(i);
+  }
+  inputs[1].hand.action = HandInput::Action::grasp;
+  inputs[1].hand.body = 2;
+  inputs[2].events.push_back({SessionEvent::Kind::say, 0, 0, 0, {}, "hello"});
+  InputRun run;
+  run.first = 97;
+  for (const PeerInput& input : inputs) run.inputs.push_back(&input);
+  InputsMessage head;
+  head.timing = {7, 8, true, 9, 10, 11, 100};
+  head.objective = 90;
+  head.have = 98;
+  head.hash = StateHash{64, 12};
+  const InputRun runs[] = {run, run};
+  seed("inputs", '0', write_inputs_message(head, runs));
+  const std::vector<StreamEnd> ends = {{1, 95, false}, {3, 80, true}};
+  seed("propose", '0', write_message(ProposeMessage{{2, 0}, ends}));
+  seed("promise", '0', write_message(PromiseMessage{{2, 0}, ends}));
+  seed("decide", '0', write_message(DecideMessage{{2, 0}, ends}));
+  seed("want", '0', write_message(WantMessage{1, 90}));
+  seed("fill", '0', write_fill(1, run));
+  seed("probe", '0', write_message(ProbeMessage{{2, 0}, {3, 0, "keeper"}}));
+  seed("view", '0', write_message(ViewMessage{100, 2, {}}));
+
+  std::vector<std::byte> bytes{std::byte{3}};
+  ByteWriter out(bytes);
+  write_inputs(out, run.inputs);
+  seed("row", '1', bytes);
+
+  Introduction introduction;
+  introduction.name = "Ann";
+  introduction.addresses = {NetAddress::v4({192, 0, 2, 1}, 7117)};
+  const std::string introduced = write_introduction(introduction);
+  seed("introduction", '3', std::as_bytes(std::span(introduced)));
+  ObjectiveSnapshot snapshot;
+  snapshot.tick = 100;
+  snapshot.members[0] = Member{0, introduced};
+  snapshot.marks.push_back({0, 1, 2, {}});
+  snapshot.former.push_back(introduced);
+  snapshot.state.resize(16);
+  seed("snapshot", '2', encode_snapshot(snapshot));
+
+  // To the shelf: 48 bytes, of which 32 are replaced by the name; the pieces 0, 1 and 2.
+  std::vector<std::byte> transfer(2 + 37);
+  transfer[0] = std::byte{2 * 2 + 1};
+  transfer[1] = std::byte{37 - 32};
+  transfer[2] = static_cast<std::byte>(TransferMessage::want);
+  transfer[3] = std::byte{0xff};
+  transfer[35] = std::byte{3};
+  transfer[37] = std::byte{1};
+  transfer[38] = std::byte{2};
+  seed("transfer", '4', transfer);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -114,7 +183,10 @@ int main(int argc, char** argv) {
   try {
     const fs::path recordings = fs::path(argv[1]) / "recording", served = fs::path(argv[1]) / "serve";
     fs::create_directories(recordings);
+    const fs::path messages = fs::path(argv[1]) / "peer_message";
     fs::create_directories(served);
+    fs::create_directories(messages);
+    write_messages(messages);
     record(recordings / "from_the_start.rec", 0, 3);
     record(recordings / "in_the_midst.rec", 60, 4);
     record_shared(recordings / "shared.rec");

@@ -105,6 +105,7 @@ struct ExperimentCommand {
   std::uint64_t seed = 1;
   std::filesystem::path json;          // empty: none
   std::filesystem::path folder = ".";  // where figures go
+  double minutes = 0;                  // of the search for faults; 0: as many as it likes
 };
 void run_experiment(const ExperimentCommand& command);
 

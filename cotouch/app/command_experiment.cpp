@@ -30,6 +30,7 @@ void run_experiment(const ExperimentCommand& command) {
   options.quick = command.quick;
   options.seed = command.seed;
   options.folder = command.folder;
+  options.minutes = command.minutes;
   options.progress = &bar;
   const ExperimentReport report = chosen->run(options);
   bar.clear();

@@ -164,6 +164,7 @@ void declare_experiment(CLI::App& app, ExperimentCommand& command) {
   sub->add_option("--seed", command.seed, "seed of everything random")->check(k_seed)->capture_default_str();
   sub->add_option("--json", command.json, "also write the results to this file");
   sub->add_option("--folder", command.folder, "where figures are written")->capture_default_str();
+  sub->add_option("--minutes", command.minutes, "simulated minutes (faults only)")->check(CLI::Range(1.0, 1e6));
   sub->footer("Example: cotouch experiment contact-table --quick --json table.json");
   sub->callback([&] { run_experiment(command); });
 }

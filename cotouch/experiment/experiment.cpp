@@ -57,6 +57,10 @@ const std::vector<Experiment>& experiments() {
       {"docking", "Paper 004, part 1: two people dock a box over LAN and WAN, synchronised and not", run_docking_study},
       {"prediction", "Paper 004, part 2: what prediction of remote hands does to the divergence of views",
        run_prediction_study},
+      {"peers", "2 to 16 peers on good and bad networks: agreement, divergence, rollbacks, bytes and processor time",
+       run_peers_study},
+      {"faults", "Crashes, partitions, sleep and bad networks in simulated time: is anything agreed on ever different?",
+       run_fault_search},
   };
   return k_experiments;
 }

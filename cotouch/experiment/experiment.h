@@ -33,6 +33,7 @@ struct ExperimentOptions {
   bool quick = false;
   std::uint64_t seed = 1;
   std::filesystem::path folder = ".";  // where figures go
+  double minutes = 0;                  // simulated, of the search for faults; 0: an hour, or less if quick
   Progress* progress = nullptr;        // never null when an experiment runs
 };
 
@@ -53,6 +54,8 @@ ExperimentReport run_world(const ExperimentOptions& options);
 ExperimentReport run_viewer_load(const ExperimentOptions& options);
 ExperimentReport run_docking_study(const ExperimentOptions& options);
 ExperimentReport run_prediction_study(const ExperimentOptions& options);
+ExperimentReport run_peers_study(const ExperimentOptions& options);
+ExperimentReport run_fault_search(const ExperimentOptions& options);
 
 // The report as a table for people, and as {"experiment", "machine", "seed", "results": [...]} for programs.
 std::string format_table(const Experiment& experiment, const ExperimentReport& report);

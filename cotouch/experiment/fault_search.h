@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace cotouch {
@@ -20,11 +21,17 @@ struct FaultRun {
   std::string first_trouble;  // words; empty if there was none
 };
 
+struct FaultSettings {
+  std::uint64_t seed = 1;
+  int rounds = 3;  // each a minute of trouble and one of calm
+  // For tests of the search itself: the world of this machine is wrong (SimulationSettings).
+  std::optional<std::size_t> broken = {};
+};
+
 // Three balls that two to five people play with; light enough for thousands of minutes.
 std::shared_ptr<const WorldModel> fault_world();
 
-// A few minutes of trouble with this seed, each followed by half a minute of calm, after which all machines must be in
-// one session that goes on.
-FaultRun run_faults(const std::shared_ptr<const WorldModel>& world, std::uint64_t seed, int rounds);
+// Trouble followed by calm, after which all machines must be in one session that goes on. Ends with the first trouble.
+FaultRun run_faults(const std::shared_ptr<const WorldModel>& world, const FaultSettings& settings);
 
 }  // namespace cotouch

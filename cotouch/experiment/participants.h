@@ -56,7 +56,7 @@ struct PersonSettings {
   double tension = 0.85;        // how much of a pull that one has built up is left after each look; people relax
   double search = 0.003;        // metres that one tries to the side if the body does not go in, standard deviation
   double search_angle = 0.03;   // radians, likewise
-  double patience = 12;          // seconds without progress before one goes back a waypoint
+  double patience = 12;         // seconds without progress before one goes back a waypoint
   double awry = 0.35;           // radians: who sees the body turned by more goes back a waypoint
   double regrasp_every = 35;    // seconds, on average, until one takes hold anew; people attach and detach (5.2)
   double pace = 1;              // above one all pauses are shorter and all movements faster

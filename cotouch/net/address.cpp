@@ -51,6 +51,14 @@ std::optional<NetAddress> NetAddress::parse(std::string_view text) {
   return v6(sixteen, *port);
 }
 
+bool NetAddress::can_be_sent_to() const {
+  const std::span<const std::uint8_t> all = bytes();
+  const bool nowhere = std::all_of(all.begin(), all.end(), [](std::uint8_t b) { return b == 0; });
+  // From 224.0.0.0 on: multicast, reserved, broadcast. ff00::/8: multicast.
+  const bool to_many = is_v6_ ? all[0] == 0xff : all[0] >= 224;
+  return port_ != 0 && !nowhere && !to_many;
+}
+
 NetAddress NetAddress::with_port(std::uint16_t port) const {
   NetAddress address = *this;
   address.port_ = port;

@@ -30,6 +30,8 @@ class NetAddress {
   // Four or sixteen, in the order in which they are written.
   std::span<const std::uint8_t> bytes() const { return std::span(bytes_).first(is_v6_ ? 16U : 4U); }
   NetAddress with_port(std::uint16_t port) const;
+  // One place: not 0.0.0.0, no port 0, no multicast or broadcast address. Addresses that strangers name are asked this.
+  bool can_be_sent_to() const;
   std::string text() const;
 
   // Kind (4 or 6), bytes, port: 7 or 19 bytes. Reading another kind makes the reader fail.

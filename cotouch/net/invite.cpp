@@ -17,14 +17,6 @@ constexpr std::size_t k_longest_bytes = 768;
 constexpr int k_base64 = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
 constexpr std::string_view k_white_space = " \t\r\n";
 
-bool can_be_sent_to(const NetAddress& address) {
-  const std::span<const std::uint8_t> bytes = address.bytes();
-  const bool nowhere = std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t b) { return b == 0; });
-  // From 224.0.0.0 on: multicast, reserved, broadcast. ff00::/8: multicast.
-  const bool to_many = address.is_v6() ? bytes[0] == 0xff : bytes[0] >= 224;
-  return address.port() != 0 && !nowhere && !to_many;
-}
-
 std::span<const std::byte> checksum_bytes(const Digest& digest) {
   return std::span(digest).first(k_checksum_bytes);
 }
@@ -70,7 +62,8 @@ Invite read_content(std::span<const std::byte> bytes) {
   for (std::size_t i = 0; in.ok() && i < count; ++i) invite.addresses.push_back(NetAddress::read(in));
   // The checksum was right, so somebody has made it so.
   if (!in.at_end() || !exchange_key_of(invite.host) ||
-      !std::all_of(invite.addresses.begin(), invite.addresses.end(), can_be_sent_to))
+      !std::all_of(invite.addresses.begin(), invite.addresses.end(),
+                   [](const NetAddress& address) { return address.can_be_sent_to(); }))
     throw Error("The invite is not sound: no version of cotouch makes one like it. Ask for a new one.",
                 ErrorCode::invalid_argument);
   return invite;
@@ -96,7 +89,7 @@ Invite make_invite(const PublicKey& host, std::vector<NetAddress> addresses, std
     throw Error("An invite needs between 1 and " + std::to_string(Invite::k_most_addresses) + " addresses of the host.",
                 ErrorCode::invalid_argument);
   for (const NetAddress& address : addresses)
-    if (!can_be_sent_to(address))
+    if (!address.can_be_sent_to())
       throw Error("Nobody can be sent to " + address.text() + "; give an address at which others reach this machine.",
                   ErrorCode::invalid_argument);
   Invite invite;

@@ -14,6 +14,7 @@ constexpr std::size_t k_most_events = 8;  // of one tick
 // A pose in units of 2^-20: whole numbers, so that differences are exact.
 using Steps = std::array<std::int64_t, 7>;
 constexpr std::int64_t k_most_steps = static_cast<std::int64_t>(k_farthest) << 20;
+constexpr std::int64_t k_most_turned = static_cast<std::int64_t>(k_largest_part) << 20;
 
 Steps steps_of(const Pose& pose) {
   const double numbers[7] = {pose.position.x, pose.position.y, pose.position.z, pose.rotation.w,
@@ -110,7 +111,8 @@ PeerInput read_input(ByteReader& in, Trend& trend) {
         const std::int64_t off = in.signed_varint();
         if (off > 4 * k_most_steps || off < -4 * k_most_steps) in.fail();
         steps[i] = in.ok() ? trend.guess(i) + off : 0;
-        if (steps[i] > k_most_steps || steps[i] < -k_most_steps) in.fail();
+        const std::int64_t most = i < 3 ? k_most_steps : k_most_turned;
+        if (steps[i] > most || steps[i] < -most) in.fail();
       }
     else if (trend.known == 0)
       in.fail();

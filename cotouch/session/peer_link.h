@@ -4,6 +4,7 @@
 
 #include <cotouch/session/tick.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace cotouch {
@@ -37,6 +38,8 @@ class PeerLink {
   void set_forward(double ticks) noexcept { lead_ += ticks; }
 
   double last_heard() const noexcept { return heard_; }
+  // We heard nothing for so long because we did not listen.
+  void slept(double now, double seconds) noexcept { heard_ = std::min(now, heard_ + seconds); }
   bool measured() const noexcept { return round_trip_ >= 0; }
   double round_trip() const noexcept { return round_trip_ < 0 ? 0.1 : round_trip_; }  // seconds, smoothed
   double jitter() const noexcept { return jitter_; }                                  // seconds, mean deviation

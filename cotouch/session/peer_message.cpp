@@ -10,6 +10,7 @@ using Type = PeerMessageType;
 
 constexpr std::uint64_t k_last_tick = 1ULL << 48;
 constexpr std::size_t k_most_blocks = 3, k_most_in_block = 255;
+constexpr double k_farthest_view = 1e4;  // metres
 
 Tick read_tick(ByteReader& in) {
   return static_cast<Tick>(in.varint(k_last_tick));
@@ -244,6 +245,7 @@ std::optional<PeerMessage> read_message(std::span<const std::byte> bytes) {
       ProbeMessage probe;
       probe.decided = read_ballot(in);
       probe.rank.members = in.number<std::uint8_t>();
+      if (probe.rank.members > k_most_members) in.fail();
       probe.rank.lowest = read_member(in);
       probe.rank.keeper = in.text(k_longest_event);
       message = std::move(probe);
@@ -256,7 +258,8 @@ std::optional<PeerMessage> read_message(std::span<const std::byte> bytes) {
       double numbers[7];
       for (double& x : numbers) {
         x = in.number<double>();
-        if (!std::isfinite(x)) in.fail();
+        // No unit quaternion has larger parts, and nothing that two people see together is farther away.
+        if (!(std::fabs(x) <= (&x < numbers + 3 ? k_farthest_view : 1.001))) in.fail();
       }
       view.pose = {{numbers[0], numbers[1], numbers[2]}, {numbers[3], numbers[4], numbers[5], numbers[6]}};
       message = view;

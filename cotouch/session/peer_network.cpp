@@ -10,8 +10,10 @@ namespace {
 constexpr std::size_t k_headers = 28;      // bytes of UDP and IPv4 around a datagram
 constexpr double k_direct_seconds = 2;     // a way is taken to work for so long after something came along it
 constexpr double k_punch_interval = 0.25;  // seconds
+constexpr double k_hope = 10, k_hopeless_interval = 2;  // seconds; whoever is not reached may never have been there
 constexpr std::size_t k_most_guests = 16;
-constexpr double k_guest_patience = 60;  // seconds of silence
+constexpr double k_guest_patience = 60;        // seconds of silence
+constexpr double k_unconfirmed_patience = 10;  // seconds, if nothing ever came
 constexpr std::size_t k_most_delayed = 20'000;
 constexpr int k_batches = 8;  // at once, so that a flood does not keep ticks waiting
 
@@ -74,7 +76,8 @@ PeerNetwork::Channel* PeerNetwork::relay_for(MemberId member, double now) {
 
 // Says something to every place where the member may be, so that the way opens from both sides.
 void PeerNetwork::punch(double now, Channel& channel) {
-  if (now < channel.punched + k_punch_interval) return;
+  const bool hopeful = now < std::max(channel.hopeful, channel.heard_direct) + k_hope;
+  if (now < channel.punched + (hopeful ? k_punch_interval : k_hopeless_interval)) return;
   channel.punched = now;
   const std::byte message[] = {static_cast<std::byte>(PlainMessage::punch)};
   for (const NetAddress& address : channel.candidates) send_sealed(now, channel, address, message);
@@ -121,6 +124,8 @@ std::optional<NetAddress> PeerNetwork::address_of_guest(GuestId guest) const {
 // ------------------------------------------------------------------------------------------------ who is there
 
 bool PeerNetwork::connect(MemberId member, const Introduction& introduction, const std::optional<NetAddress>& seen) {
+  // Whoever had this number is not heard as somebody else.
+  members_[member].reset();
   if (introduction.credential == credential()) return true;  // ourselves
   const std::optional<ChannelKeys> keys = join_key_->meet(introduction.credential, secret_);
   if (!keys) return false;
@@ -128,7 +133,10 @@ bool PeerNetwork::connect(MemberId member, const Introduction& introduction, con
   Channel& channel = *members_[member];
   channel.member = member;
   channel.is_member = true;
-  channel.candidates = introduction.addresses;
+  for (const NetAddress& address : introduction.addresses)
+    if (address.can_be_sent_to() && channel.candidates.size() < Introduction::k_most_addresses)
+      channel.candidates.push_back(address);
+  channel.hopeful = now();
   channel.address = seen;
   if (seen) channel.heard_direct = now();
   return true;
@@ -211,7 +219,9 @@ void PeerNetwork::run(PeerNetworkListener& listener, std::chrono::nanoseconds ti
   }
   flush_delayed(time, listener);
   knock_again(time, listener);
-  std::erase_if(guests_, [&](const auto& guest) { return time > guest.second->heard + k_guest_patience; });
+  std::erase_if(guests_, [&](const auto& guest) {
+    return time > guest.second->heard + (guest.second->confirmed ? k_guest_patience : k_unconfirmed_patience);
+  });
 }
 
 void PeerNetwork::arrived(double now, const NetAddress& from, std::span<const std::byte> datagram,
@@ -261,12 +271,15 @@ void PeerNetwork::handle_sealed(double now, const NetAddress* from, std::span<co
     if (channel.sealed.receive_number() != number || channel.sealed.open(datagram, opened_) != OpenStatus::opened)
       return false;
     channel.heard = now;
-    if (from != nullptr) {
+    channel.confirmed = true;
+    if (from != nullptr && channel.is_member) {
       channel.heard_direct = now;
       channel.address = *from;  // it is wherever its newest datagram comes from
     }
+    // A guest stays where the handshake has shown that it is: it is sent far more than it sends, and must not be able
+    // to have that sent to somebody else.
     const Bytes message = opened_;
-    handle_message(now, channel, message, listener);
+    handle_message(now, channel, from != nullptr, message, listener);
     return true;
   };
   for (const std::unique_ptr<Channel>& channel : members_)
@@ -277,7 +290,7 @@ void PeerNetwork::handle_sealed(double now, const NetAddress* from, std::span<co
   ++counts_.strangers;
 }
 
-void PeerNetwork::handle_message(double now, Channel& channel, std::span<const std::byte> message,
+void PeerNetwork::handle_message(double now, Channel& channel, bool direct, std::span<const std::byte> message,
                                  PeerNetworkListener& listener) {
   if (message.empty()) return;
   if (&channel == doorkeeper_.get()) return listener.from_doorkeeper(now, message);
@@ -286,7 +299,9 @@ void PeerNetwork::handle_message(double now, Channel& channel, std::span<const s
     case PlainMessage::punch: return;
     case PlainMessage::relay_to: {
       const std::optional<RelayEnvelope> envelope = read_relay(message.subspan(1));
-      if (!envelope || envelope->peer >= k_most_members || !is_direct(envelope->peer, now)) return;
+      // What was passed on is not passed on again, and nobody needs a relay to itself.
+      if (!direct || !envelope || envelope->peer >= k_most_members || envelope->peer == channel.member) return;
+      if (!is_direct(envelope->peer, now) || !channel.relays.take(now)) return;
       ++counts_.relayed;
       Bytes passed_on{static_cast<std::byte>(PlainMessage::relayed)};
       write_relay(passed_on, {channel.member, envelope->datagram});
@@ -295,7 +310,8 @@ void PeerNetwork::handle_message(double now, Channel& channel, std::span<const s
     }
     case PlainMessage::relayed: {
       const std::optional<RelayEnvelope> envelope = read_relay(message.subspan(1));
-      if (envelope) handle(now, nullptr, Bytes(envelope->datagram.begin(), envelope->datagram.end()), listener);
+      if (direct && envelope)
+        handle(now, nullptr, Bytes(envelope->datagram.begin(), envelope->datagram.end()), listener);
       return;
     }
     default: return listener.from_member(now, channel.member, message);

@@ -81,6 +81,7 @@ class PeerNetwork {
 
   void to_guest(double now, GuestId guest, std::span<const std::byte> message);
   std::optional<NetAddress> address_of_guest(GuestId guest) const;
+  std::size_t guests() const { return guests_.size(); }
   void dismiss(GuestId guest) { guests_.erase(guest); }
 
   // Waits for datagrams until the timeout or wake(), handles what has arrived and sends what is due.
@@ -95,15 +96,19 @@ class PeerNetwork {
   static double now();  // seconds of the clock that all times here are in; goes on while the machine sleeps
 
  private:
+  static constexpr double k_relays_per_second = 4000;  // twenty members, a hundred ticks, twice
   struct Channel {
     explicit Channel(const ChannelKeys& keys) : sealed(keys) {}
     SealedChannel sealed;
     std::optional<NetAddress> address;   // where it was heard last, directly
     std::vector<NetAddress> candidates;  // where it may be
     double heard = -1, heard_direct = -1, punched = -1;
+    double hopeful = -1;                          // when there was last a reason to believe that it can be reached
+    Allowance relays{k_relays_per_second, 1000};  // datagrams that are passed on for it
     GuestId guest = 0;
     MemberId member = 0;
     bool is_member = false;
+    bool confirmed = false;  // something was opened with its keys
   };
   struct Delayed {
     double at = 0;
@@ -120,7 +125,9 @@ class PeerNetwork {
   void handle(double now, const NetAddress* from, std::span<const std::byte> datagram, PeerNetworkListener& listener);
   void handle_sealed(double now, const NetAddress* from, std::span<const std::byte> datagram,
                      PeerNetworkListener& listener);
-  void handle_message(double now, Channel& channel, std::span<const std::byte> message, PeerNetworkListener& listener);
+  // `direct`: it was not passed on by another member.
+  void handle_message(double now, Channel& channel, bool direct, std::span<const std::byte> message,
+                      PeerNetworkListener& listener);
   void knock_again(double now, PeerNetworkListener& listener);
   void flush_delayed(double now, PeerNetworkListener& listener);
   void punch(double now, Channel& channel);

@@ -6,7 +6,6 @@ namespace cotouch {
 namespace {
 
 constexpr std::uint8_t k_format = 1;
-constexpr std::size_t k_largest_state = 1U << 20;
 
 }  // namespace
 

@@ -48,6 +48,8 @@ struct SessionMark {
 
 inline constexpr std::size_t k_most_marks = 64;
 inline constexpr std::size_t k_most_former = 16;
+inline constexpr std::size_t k_largest_state = 1U << 20;                           // of a world, bytes
+inline constexpr std::size_t k_largest_snapshot = k_largest_state + (64U << 10U);  // with all that is around it
 
 // The objective state before a tick, with all that is needed to go on from there.
 struct ObjectiveSnapshot {

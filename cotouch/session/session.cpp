@@ -4,6 +4,7 @@
 #include <cotouch/base/hash.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/session_ask.h>
+#include <cotouch/session/shared_session.h>
 #include <cotouch/session/world_view.h>
 
 #include <sys/resource.h>
@@ -100,12 +101,14 @@ void Session::run(const std::stop_token& stop) {
     next = std::max(next + interval, now);
   }
   if (recording_) finish_recording();
+  bridge_.set_world(nullptr);
+  shared_.reset();
   end_loop();
 }
 
 void Session::tick() {
   if (world_) {
-    world_->collect(recording_ ? &*recording_ : nullptr);
+    world_->collect(recording_ && !recording_shared_ ? &*recording_ : nullptr);
     // A copy: what is done here looks at newer frames, which gives the loop this one back to write to.
     const WorldFrame frame = world_->loop().world_frame();
     notice_lost_grasps(frame);
@@ -217,6 +220,10 @@ std::string Session::free_color() const {
   return std::string(k_people_colors[participants_.size() % k_people_colors.size()]);
 }
 
+std::string Session::color_of(MemberId member) {
+  return std::string(k_people_colors[member % k_people_colors.size()]);
+}
+
 const Participant* Session::find_participant(ParticipantId id) const {
   const auto found =
       std::find_if(participants_.begin(), participants_.end(), [id](const Participant& p) { return p.id == id; });
@@ -275,6 +282,9 @@ SessionSnapshot Session::snapshot_now() {
   }
   now.recording = recording_.has_value();
   now.recording_seconds = recorded_seconds();
+  now.sharing = sharing_;
+  now.network = network_;
+  for (const auto& [number, mark] : marks_) now.marks.push_back(mark.first);
   jobs_->tell_unfinished([&](const JobStatus& job) { now.jobs.push_back(job); });
   return now;
 }

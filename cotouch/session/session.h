@@ -9,7 +9,7 @@
 #include <cotouch/session/command.h>
 #include <cotouch/session/listener.h>
 #include <cotouch/session/scene_library.h>
-#include <cotouch/session/shared_session.h>
+#include <cotouch/session/shared_session_listener.h>
 #include <cotouch/session/sight.h>
 #include <cotouch/session/spacemouse.h>
 
@@ -19,6 +19,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <future>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -27,13 +28,15 @@
 
 namespace cotouch {
 
+class SharedSession;
+
 struct SessionSettings {
   std::filesystem::path recordings;  // folder
   double views_per_second = 60;
   double hand_patience = 5;        // seconds of silence after which somebody else may take a hand
   double recording_seconds = 600;  // the longest recording
   PartSettings added{{.resolution = 96}, {.points = 16384}};  // how added parts are prepared
-  SharedSessionSettings sharing;                              // its name is that of who starts or joins
+  SharedSessionSettings sharing = {};  // over the network; its folder and identity must be given before it is used
 };
 
 // Where a participant wants a hand to be.
@@ -109,6 +112,7 @@ class Session {
   Hand* find_hand(HandId id);
   const Participant* find_participant(ParticipantId id) const;
   std::string free_color() const;
+  static std::string color_of(MemberId member);
   Situation situation() const;
   void release(Hand& hand);
 
@@ -172,6 +176,18 @@ class Session {
   CommandResult carry_out(ParticipantId who, const CancelJob& wanted);
 
   // session_sharing.cpp
+  bool is_shared() const { return shared_ != nullptr; }
+  std::string own_name(ParticipantId who, const std::string& wanted);
+  CommandResult begin_sharing(ParticipantId who, const std::string& name,
+                              const std::function<void(SharedSession&)>& begin);
+  void end_sharing(const SharingStatus& status);
+  void follow_shared(Scene scene, const FeelSettings& feel, MemberId self);
+  void meet(const std::vector<SharedPerson>& people);
+  void show_peers(PeersView peers);
+  void add_remote_hands(const WorldFrame& frame, std::vector<HandView>& views);
+  void tell_network();
+  // Which wishes cannot be granted while others are in the same world; empty: it can.
+  static std::string obstacle_while_shared(const SessionCommand& command);
   CommandResult carry_out(ParticipantId who, const StartSharing& wanted);
   CommandResult carry_out(ParticipantId who, const JoinSharing& wanted);
   CommandResult carry_out(ParticipantId who, const LeaveSharing& wanted);
@@ -233,6 +249,44 @@ class Session {
   std::map<std::string, ParticipantId> recording_makers_, scene_makers_;
   std::map<std::uint32_t, ParticipantId> job_starters_;
   std::multiset<std::string> opening_;  // scenes that jobs are reading
+
+  // A session over the network, if there is one. Its thread meets the running world here, without waiting for more than
+  // the exchange of a pointer.
+  class Bridge final : public SharedSessionListener {
+   public:
+    explicit Bridge(Session& session) : session_(session) {}
+    void set_world(RunningWorld* world);
+
+    void sharing(const SharingStatus& status) override;
+    void world_ready(const Scene& scene, const FeelSettings& feel, MemberId self) override;
+    void view(const WorldState& state) override;
+    HandInput hand() override;
+    void hand_taken() override;
+    void people(const std::vector<SharedPerson>& people) override;
+    void peers(const PeersView& peers) override;
+    void said(MemberId by, const std::string& text, double seconds) override;
+    void marked(const SessionMark& mark, bool removed) override;
+    void synchronised(bool on) override;
+    void problem(const std::string& sentence) override;
+
+   private:
+    Session& session_;
+    std::mutex mutex_;
+    RunningWorld* world_ = nullptr;
+    std::uint32_t told_ = 0, newest_ = 0;  // grasps
+  };
+  Bridge bridge_{*this};
+  std::unique_ptr<SharedSession> shared_;
+  std::future<void> leaving_;  // one that is being left
+  std::optional<MemberId> following_;
+  SharingStatus sharing_;
+  NetworkStatus network_;
+  std::map<MemberId, ParticipantId> peers_;
+  std::map<MemberId, std::string> peer_names_;
+  std::map<std::uint32_t, std::pair<MarkView, SessionMark>> marks_;
+  std::uint32_t last_mark_ = 0;
+  bool recording_shared_ = false;
+  Clock::time_point shared_recording_began_{};
 
   std::jthread thread_;
   std::unique_ptr<JobQueue> jobs_;  // last: its thread uses everything above

@@ -4,8 +4,10 @@
 #include <cotouch/session/names.h>
 #include <cotouch/session/scene_file.h>
 #include <cotouch/session/session_ask.h>
+#include <cotouch/session/shared_session.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace cotouch {
 namespace {
@@ -71,6 +73,8 @@ std::string Session::obstacle_after_job(ParticipantId who, Deed deed) {
 
 CommandResult Session::perform(ParticipantId who, const SessionCommand& command) {
   try {
+    if (is_shared())
+      if (std::string reason = obstacle_while_shared(command); !reason.empty()) return not_now(reason);
     return std::visit([&](const auto& wanted) { return carry_out(who, wanted); }, command);
   } catch (const std::exception& error) {
     return wrong(error.what());
@@ -120,6 +124,10 @@ CommandResult Session::carry_out(ParticipantId who, const ShowScene& wanted) {
 
 CommandResult Session::carry_out(ParticipantId who, const ResetScene&) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::reset_scene}); !reason.empty()) return not_now(reason);
+  if (is_shared()) {
+    shared_->reset_world();
+    return done();
+  }
   release_all("Everything was put back to its start.");
   rebuild_loop();
   return done();
@@ -149,7 +157,9 @@ CommandResult Session::carry_out(ParticipantId who, const GraspBody& wanted) {
       return found == hands_.end() ? nullptr : &*found;
     };
     Hand* hand = find_hand(wanted.hand);
-    if (wanted.hand == HandId::none) {
+    if (following_ && wanted.hand == HandId::none) {
+      hand = &hands_.front();  // the one that this program has in the shared world
+    } else if (wanted.hand == HandId::none) {
       hand = held_by(who);
       if (hand == nullptr) hand = held_by(ParticipantId::nobody);
       if (hand == nullptr)  // all are taken: the one that was silent longest, if it may be taken
@@ -226,7 +236,14 @@ CommandResult Session::carry_out(ParticipantId who, const StartRecording&) {
     scene_ = std::move(named);
     tell([](SessionListener& listener) { listener.scenes_changed(); });
   }
-  recording_ = world_->start_recording(scene_->scene.name);
+  if (is_shared()) {
+    shared_->record(scene_->scene.name);
+    recording_shared_ = true;
+    shared_recording_began_ = Clock::now();
+    recording_.emplace();  // what there is of it is with the shared session
+  } else {
+    recording_ = world_->start_recording(scene_->scene.name);
+  }
   recorded_by_ = who;
   recording_told_ = Clock::now();
   tell([](SessionListener& listener) { listener.recording_changed(true, 0); });
@@ -241,12 +258,16 @@ CommandResult Session::carry_out(ParticipantId who, const StopRecording&) {
 }
 
 double Session::recorded_seconds() const {
+  if (recording_shared_) return std::chrono::duration<double>(Clock::now() - shared_recording_began_).count();
   return recording_ ? static_cast<double>(recording_->samples.size()) * recording_->limits.period : 0;
 }
 
 void Session::finish_recording() {
   bool whole = true;
-  if (world_) {
+  if (std::exchange(recording_shared_, false)) {
+    if (shared_)
+      if (std::optional<Recording> made = shared_->stop_recording()) recording_ = std::move(made);
+  } else if (world_) {
     world_->collect(&*recording_);
     whole = world_->recorded_wholly();
   }

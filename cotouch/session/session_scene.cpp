@@ -25,13 +25,14 @@ Vec3d above(const Scene& scene, const Vec3d& place, const Box3d& box) {
 }  // namespace
 
 void Session::end_loop() {
+  bridge_.set_world(nullptr);
   loop_times_ = nullptr;
   if (!world_) return;
   world_->loop().stop();
   const TouchFrame& last = world_->loop().frame();
   earlier_cycles_ += last.cycle;
   earlier_missed_ += last.missed;
-  world_->collect(recording_ ? &*recording_ : nullptr);
+  world_->collect(recording_ && !recording_shared_ ? &*recording_ : nullptr);
   world_.reset();
 }
 
@@ -40,7 +41,8 @@ void Session::rebuild_loop() {
   end_loop();
   const std::vector<SceneBody>& bodies = scene_->scene.bodies;
   if (std::all_of(bodies.begin(), bodies.end(), [](const SceneBody& b) { return b.motion == Motion::fixed; })) return;
-  world_ = std::make_unique<RunningWorld>(scene_->scene, feel_, devices_);
+  world_ = following_ ? std::make_unique<RunningWorld>(scene_->scene, feel_, devices_, Following{*following_})
+                      : std::make_unique<RunningWorld>(scene_->scene, feel_, devices_);
   seen_cycles_.fill(0);
   world_->loop().start();
   loop_times_ = &world_->loop().cycle_times();

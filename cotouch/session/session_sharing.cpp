@@ -1,39 +1,337 @@
-// A session over the network: what the commands about it do.
+// A session over the network, as the people at this program see it.
+#include <cotouch/session/names.h>
 #include <cotouch/session/session_ask.h>
+#include <cotouch/session/shared_session.h>
+#include <cotouch/session/world_view.h>
+
+#include <algorithm>
+#include <limits>
 
 namespace cotouch {
 namespace {
 
+using Kind = CommandResult::Kind;
+
+constexpr std::uint32_t k_first_remote_hand = 100;  // ids of hands that are elsewhere
+constexpr std::size_t k_longest_text = 500;
+
 CommandResult not_shared() {
-  return {
-      CommandResult::Kind::not_now, "This scene is not shared with anybody; share it or join somebody first.", 0, {}};
+  return {Kind::not_now, "This scene is not shared with anybody; share it or join somebody first.", 0, {}};
+}
+CommandResult done() {
+  return {};
 }
 
 }  // namespace
 
-CommandResult Session::carry_out(ParticipantId /*who*/, const StartSharing& /*wanted*/) {
-  return not_shared();
+// ------------------------------------------------------------------------------------------------ its thread
+
+void Session::Bridge::set_world(RunningWorld* world) {
+  const std::scoped_lock lock(mutex_);
+  world_ = world != nullptr && world->is_following() ? world : nullptr;
+  told_ = newest_ = 0;
 }
-CommandResult Session::carry_out(ParticipantId /*who*/, const JoinSharing& /*wanted*/) {
-  return not_shared();
+
+void Session::Bridge::view(const WorldState& state) {
+  const std::scoped_lock lock(mutex_);
+  if (world_ != nullptr) world_->follow(state);
 }
+
+HandInput Session::Bridge::hand() {
+  const std::scoped_lock lock(mutex_);
+  if (world_ == nullptr) return {};
+  const LocalHand& hand = world_->local_hand();
+  newest_ = hand.grasps;
+  return shared_input(hand, told_);
+}
+
+void Session::Bridge::hand_taken() {
+  const std::scoped_lock lock(mutex_);
+  told_ = newest_;
+}
+
+void Session::Bridge::sharing(const SharingStatus& status) {
+  session_.post([this, status] {
+    if (!session_.is_shared()) return;
+    const bool over = status.state == SharingStatus::State::off || status.state == SharingStatus::State::failed;
+    if (over) return session_.end_sharing(status);
+    session_.sharing_ = status;
+    session_.tell([&](SessionListener& listener) { listener.sharing_changed(status); });
+  });
+}
+
+void Session::Bridge::world_ready(const Scene& scene, const FeelSettings& feel, MemberId self) {
+  session_.post([this, scene, feel, self] {
+    if (session_.is_shared()) session_.follow_shared(scene, feel, self);
+  });
+}
+
+void Session::Bridge::people(const std::vector<SharedPerson>& people) {
+  session_.post([this, people] {
+    if (session_.is_shared()) session_.meet(people);
+  });
+}
+
+void Session::Bridge::peers(const PeersView& peers) {
+  session_.post([this, peers] {
+    if (session_.is_shared()) session_.show_peers(peers);
+  });
+}
+
+void Session::Bridge::said(MemberId by, const std::string& text, double seconds) {
+  session_.post([this, by, text, seconds] {
+    const auto name = session_.peer_names_.find(by);
+    const ChatLine line{name == session_.peer_names_.end() ? "Somebody" : name->second, color_of(by), printable(text),
+                        seconds};
+    session_.tell([&](SessionListener& listener) { listener.said(line); });
+  });
+}
+
+void Session::Bridge::marked(const SessionMark& mark, bool removed) {
+  session_.post([this, mark, removed] {
+    auto& marks = session_.marks_;
+    const auto same = [&](const auto& entry) {
+      return entry.second.second.by == mark.by && entry.second.second.number == mark.number;
+    };
+    const auto known = std::find_if(marks.begin(), marks.end(), same);
+    if (known != marks.end()) {
+      MarkView gone = known->second.first;
+      gone.removed = true;
+      marks.erase(known);
+      session_.tell([&](SessionListener& listener) { listener.mark_changed(gone); });
+    }
+    if (removed || session_.scene_->scene.find(mark.body) == nullptr) return;
+    MarkView view;
+    view.mark = ++session_.last_mark_;
+    view.body = mark.body;
+    view.point = Vec3d(mark.point);
+    view.name = session_.peer_names_[mark.by];
+    view.color = color_of(mark.by);
+    marks[view.mark] = {view, mark};
+    session_.tell([&](SessionListener& listener) { listener.mark_changed(view); });
+  });
+}
+
+void Session::Bridge::synchronised(bool on) {
+  session_.post([this, on] {
+    session_.network_.synchronised = on;
+    session_.tell_network();
+  });
+}
+
+void Session::Bridge::problem(const std::string& sentence) {
+  session_.post([this, sentence] { session_.tell_problem(ParticipantId::nobody, sentence); });
+}
+
+// ------------------------------------------------------------------------------------------------ beginning and end
+
+std::string Session::own_name(ParticipantId who, const std::string& wanted) {
+  const std::string name = clean_name(wanted);
+  if (!name.empty()) return name;
+  const std::scoped_lock lock(people_mutex_);
+  const Participant* participant = find_participant(who);
+  return participant != nullptr ? participant->name : "Guest";
+}
+
+CommandResult Session::begin_sharing(ParticipantId who, const std::string& name,
+                                     const std::function<void(SharedSession&)>& begin) {
+  if (is_shared()) return {Kind::not_now, "A session is shared already; leave it first.", 0, {}};
+  if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty())
+    return {Kind::not_now, reason, 0, {}};
+  if (recording_) finish_recording();
+  SharedSessionSettings settings = settings_.sharing;
+  settings.name = own_name(who, name);
+  if (leaving_.valid()) leaving_.wait();  // its port
+  shared_ = std::make_unique<SharedSession>(settings, bridge_, library_);
+  try {
+    begin(*shared_);
+  } catch (...) {
+    shared_.reset();
+    throw;
+  }
+  network_ = {};
+  network_.profile = "perfect";
+  tell_network();
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId who, const StartSharing& wanted) {
+  if (scene_->scene.bodies.empty()) return {Kind::not_now, "There is nothing to share yet; open a scene first.", 0, {}};
+  Scene scene = scene_->scene;
+  FeelSettings feel = feel_;
+  return begin_sharing(who, wanted.name, [&](SharedSession& shared) { shared.host(std::move(scene), feel); });
+}
+
+CommandResult Session::carry_out(ParticipantId who, const JoinSharing& wanted) {
+  return begin_sharing(who, wanted.name, [&](SharedSession& shared) { shared.join(wanted.invite); });
+}
+
 CommandResult Session::carry_out(ParticipantId /*who*/, const LeaveSharing& /*wanted*/) {
-  return not_shared();
+  if (!is_shared()) return not_shared();
+  SharingStatus off;
+  end_sharing(off);
+  return done();
 }
-CommandResult Session::carry_out(ParticipantId /*who*/, const SetNetwork& /*wanted*/) {
-  return not_shared();
+
+// The world goes on here, with everything where it is.
+void Session::end_sharing(const SharingStatus& status) {
+  if (recording_shared_) finish_recording();
+  bridge_.set_world(nullptr);
+  std::shared_ptr<SharedSession> left = std::move(shared_);
+  leaving_ = std::async(std::launch::async, [left]() mutable { left.reset(); });
+  sharing_ = status;
+  sharing_.invite.clear();
+  const bool was_following = following_.has_value();
+  meet({});
+  for (const auto& [number, mark] : std::exchange(marks_, {})) {
+    MarkView gone = mark.first;
+    gone.removed = true;
+    tell([&](SessionListener& listener) { listener.mark_changed(gone); });
+  }
+  network_.synchronised = true;
+  if (was_following) {
+    Scene scene = scene_to_edit();
+    following_.reset();
+    install(show(std::move(scene), scene_.get()), "The shared session is over.");
+  }
+  tell([&](SessionListener& listener) { listener.sharing_changed(sharing_); });
 }
-CommandResult Session::carry_out(ParticipantId /*who*/, const SetSynchronised& /*wanted*/) {
-  return not_shared();
+
+void Session::follow_shared(Scene scene, const FeelSettings& feel, MemberId self) {
+  bridge_.set_world(nullptr);
+  const bool same = following_.has_value() || sharing_.state == SharingStatus::State::hosting;
+  following_ = self;
+  scene.contact_stiffness = feel.contact_stiffness;
+  scene.coupling.max_force = feel.max_force;
+  if (same && scene.bodies.size() == scene_->scene.bodies.size()) {
+    release_all("The session begins anew.");
+    rebuild_loop();
+  } else {
+    weigh(scene);
+    install(show(std::move(scene)), "A shared session was joined.");
+  }
+  bridge_.set_world(world_.get());
 }
-CommandResult Session::carry_out(ParticipantId /*who*/, const Say& /*wanted*/) {
-  return not_shared();
+
+// Those at other programs are participants here too.
+void Session::meet(const std::vector<SharedPerson>& people) {
+  std::vector<ParticipantId> gone;
+  for (const auto& [member, participant] : peers_)
+    if (std::none_of(people.begin(), people.end(),
+                     [m = member](const SharedPerson& p) { return p.member == m && !p.self; }))
+      gone.push_back(participant);
+  std::erase_if(peers_,
+                [&](const auto& peer) { return std::find(gone.begin(), gone.end(), peer.second) != gone.end(); });
+  for (const ParticipantId participant : gone) leave(participant);
+  for (const SharedPerson& person : people) {
+    peer_names_[person.member] = person.name;
+    if (person.self) continue;
+    const auto known = peers_.find(person.member);
+    if (known != peers_.end()) {
+      rename(known->second, person.name);
+      continue;
+    }
+    const ParticipantId participant = join(ParticipantKind::peer, person.name);
+    peers_[person.member] = participant;
+    const std::scoped_lock lock(people_mutex_);
+    for (Participant& there : participants_)
+      if (there.id == participant) there.color = color_of(person.member);
+  }
 }
-CommandResult Session::carry_out(ParticipantId /*who*/, const PlaceMark& /*wanted*/) {
-  return not_shared();
+
+void Session::show_peers(PeersView peers) {
+  for (PeerView& peer : peers.peers) {
+    const auto known = peers_.find(static_cast<MemberId>(peer.peer));
+    if (known != peers_.end()) peer.participant = known->second;
+    peer.color = color_of(static_cast<MemberId>(peer.peer));
+  }
+  tell([&](SessionListener& listener) { listener.peers_changed(peers); });
 }
-CommandResult Session::carry_out(ParticipantId /*who*/, const RemoveMark& /*wanted*/) {
-  return not_shared();
+
+void Session::add_remote_hands(const WorldFrame& frame, std::vector<HandView>& views) {
+  for (const auto& [member, participant] : peers_) {
+    if (member >= frame.world.hands().size() || frame.world.hands()[member].present == 0) continue;
+    const HandRecord& record = frame.world.hands()[member];
+    HandView view = hand_view(world_->model(), frame.world, world_->contacts(), member, record.felt, feel_.max_force);
+    view.id = static_cast<HandId>(k_first_remote_hand + member);
+    view.holder = participant;
+    view.holder_kind = ParticipantKind::peer;
+    if (record.body >= 0) view.body = world_->model().bodies()[static_cast<std::size_t>(record.body)].id;
+    views.push_back(view);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------ wishes
+
+std::string Session::obstacle_while_shared(const SessionCommand& command) {
+  const bool changes_scene = std::holds_alternative<OpenScene>(command) || std::holds_alternative<ShowScene>(command) ||
+                             std::holds_alternative<AddPart>(command) || std::holds_alternative<CopyBody>(command) ||
+                             std::holds_alternative<RemoveBody>(command);
+  if (changes_scene) return "Others are in this scene; leave the shared session to open or change one.";
+  if (std::holds_alternative<SetGravity>(command) || std::holds_alternative<SetBody>(command))
+    return "The world is shared and stays as it is; leave the shared session to change it.";
+  if (const auto* settings = std::get_if<ChangeSettings>(&command))
+    if (settings->contact_stiffness) return "The contact stiffness is the same for everybody in a shared session.";
+  return {};
+}
+
+void Session::tell_network() {
+  NetworkStatus status = network_;
+  status.profiles.clear();
+  for (const NetworkProfile& profile : builtin_networks()) status.profiles.push_back(profile.name);
+  network_ = status;
+  tell([&](SessionListener& listener) { listener.network_changed(status); });
+}
+
+CommandResult Session::carry_out(ParticipantId /*who*/, const SetNetwork& wanted) {
+  if (!is_shared()) return not_shared();
+  NetworkProfile profile;
+  if (wanted.profile) {
+    const NetworkProfile* known = find_network(*wanted.profile);
+    if (known == nullptr) return {Kind::wrong, "There is no network of that name.", 0, {}};
+    profile = *known;
+  } else {
+    profile = network_with(wanted.round_trip.value_or(network_.round_trip), wanted.jitter.value_or(network_.jitter),
+                           wanted.loss.value_or(network_.loss));
+  }
+  network_.profile = profile.name;
+  network_.round_trip = mean_round_trip(profile);
+  network_.jitter = wanted.profile ? profile.there.jitter : wanted.jitter.value_or(network_.jitter);
+  network_.loss = lost_share(profile.there);
+  shared_->emulate(profile);
+  tell_network();
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId /*who*/, const SetSynchronised& wanted) {
+  if (!is_shared()) return not_shared();
+  shared_->synchronise(wanted.on);
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId /*who*/, const Say& wanted) {
+  if (!is_shared()) return not_shared();
+  if (wanted.text.empty() || wanted.text.size() > k_longest_text)
+    return {Kind::wrong, "A message has from 1 to 500 bytes.", 0, {}};
+  shared_->say(wanted.text);
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId /*who*/, const PlaceMark& wanted) {
+  if (!is_shared()) return not_shared();
+  if (scene_->scene.find(wanted.body) == nullptr || !is_finite(wanted.point) ||
+      norm(wanted.point) > scene_->scene.size())
+    return {Kind::wrong, "A mark is put on a point of a body.", 0, {}};
+  shared_->mark(wanted.body, wanted.point);
+  return done();
+}
+
+CommandResult Session::carry_out(ParticipantId /*who*/, const RemoveMark& wanted) {
+  if (!is_shared()) return not_shared();
+  const auto found = marks_.find(wanted.mark);
+  if (found == marks_.end()) return {Kind::wrong, "There is no such mark.", 0, {}};
+  shared_->unmark(found->second.second);
+  return done();
 }
 
 }  // namespace cotouch

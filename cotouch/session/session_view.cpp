@@ -65,6 +65,7 @@ std::vector<HandView> Session::hand_views(const WorldFrame& frame) {
     view.input_sequence = hand.device->applied_sequence();
     views.push_back(view);
   }
+  add_remote_hands(frame, views);
   return views;
 }
 
@@ -81,7 +82,16 @@ void Session::notice_lost_grasps(const WorldFrame& frame) {
       if (record.present == 0 || record.body >= 0 ||
           frame.touch.sample.hands[i].input.action != HandInput::Action::none)
         continue;
-      lost.push_back({hand.holder, hand.id, HandChange::lost, hand.body, "It is in its place.", {}});
+      const auto body = world_->model().index_of(hand.body);
+      const bool in_place =
+          body && frame.world.bodies()[*body].motion == static_cast<double>(Motion::fixed) && !following_;
+      const bool docked = in_place || frame.world.head().task.done != 0;
+      lost.push_back({hand.holder,
+                      hand.id,
+                      HandChange::lost,
+                      hand.body,
+                      docked ? "It is in its place." : "The world was put back to its start.",
+                      {}});
       release(hand);
     }
   }

@@ -16,6 +16,8 @@ constexpr double k_farewell = 1;                            // seconds
 constexpr double k_idle_interval = 0.03;                    // seconds between messages while the world waits
 constexpr int k_fewest_repeated = 3, k_most_repeated = 10;  // newest inputs in every message
 constexpr Tick k_repaired_at_once = 48;
+constexpr Tick k_latest_start =
+    4096;  // ticks after the admission; the ring of inputs cannot be asked to reach for ever
 
 // How many times each input must be sent, ticks after each other, so that all of them are lost once in ten thousand.
 int repeats_for(double loss) {
@@ -64,8 +66,14 @@ std::uint32_t SharedPeer::active_members() const {
 
 // ------------------------------------------------------------------------------------------------ what arrives
 
+// The time of the caller's clock, but never before that of the last poll.
+double SharedPeer::steady(double now) const {
+  return std::max(now + set_back_, polled_);
+}
+
 void SharedPeer::receive(double now, MemberId from, std::span<const std::byte> bytes) {
   if (lost_) return;
+  now = steady(now);
   std::optional<PeerMessage> message = from < k_most_members && links_[from] ? read_message(bytes) : std::nullopt;
   if (!message) {
     ++statistics_.dropped_messages;
@@ -82,7 +90,6 @@ void SharedPeer::take(double now, MemberId from, const InputsMessage& message) {
   other.have = other.have < 0 ? message.have : std::max(other.have, message.have);
   other.objective = std::max(other.objective, message.objective);
   other.decided = std::max(other.decided, message.decided);
-  highest_round_ = std::max(highest_round_, message.decided.round);
   if (message.hash) other.hash = *message.hash;
   if ((frozen_ >> from & 1U) != 0) return;
   const InputStream* stream = rollback_.stream(from);
@@ -100,6 +107,8 @@ void SharedPeer::take(double /*now*/, MemberId from, const ViewMessage& message)
 // ------------------------------------------------------------------------------------------------ ticks
 
 bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest>& requests) {
+  set_back_ = steady(now) - now;
+  now += set_back_;
   statistics_.last_rollback = 0;
   if (lost_) {
     if (!std::exchange(told_lost_, true)) requests.emplace_back(JoinAgain{join_via_});
@@ -107,6 +116,7 @@ bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest
     return false;
   }
   if (leave_asked_ && leave_asked_at_ < 0) leave_asked_at_ = now;
+  notice_sleep(now);
   confirm_ticks(now, requests);
   compare_hashes(requests);
   watch_members(now);
@@ -118,7 +128,7 @@ bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest
     if (took) again.action = HandInput::Action::none;
     // Behind the others, or with the past of a snapshot before us: several at once.
     const int backlog = clock_.backlog();
-    for (int i = 0; i < backlog && run_tick(again, requests); ++i) {
+    for (int i = 0; i < backlog && hurry_.take(now) && run_tick(again, requests); ++i) {
       took = true;
       for (std::optional<Linked>& other : links_)
         if (other) other->link.set_forward(1);
@@ -219,7 +229,9 @@ double SharedPeer::mean_lead() const {
   int count = 0;
   for (MemberId m = 0; m < k_most_members; ++m) {
     if (!links_[m] || links_[m]->former || !links_[m]->link.measured()) continue;
-    sum += links_[m]->link.lead();
+    // Nobody who tells the truth is further away, because all wait for each other.
+    const auto widest = static_cast<double>(2 * Rollback::k_widest_window);
+    sum += std::clamp(links_[m]->link.lead(), -widest, widest);
     ++count;
   }
   return count == 0 ? 0 : sum / count;
@@ -261,6 +273,7 @@ void SharedPeer::apply(double now, Tick tick, MemberId by, const SessionEvent& e
       while (keeper < k_most_members && !takes_part(keeper)) ++keeper;
       const Tick first = event.number;
       if (by != keeper || members_[event.member] || first < tick + settings_.rollback.window + 2) return;
+      if (first > tick + k_latest_start) return;
       members_[event.member] = Member{first, event.text};
       reserved_ &= ~(1U << event.member);
       rollback_.open(event.member, first);
@@ -347,6 +360,7 @@ void SharedPeer::leave() {
 }
 
 bool SharedPeer::is_done(double now) const {
+  now = steady(now);
   if (lost_) return true;
   if (leave_asked_at_ < 0) return false;
   if (now > leave_asked_at_ + k_farewell) return true;

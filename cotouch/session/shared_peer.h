@@ -15,6 +15,7 @@
 // member) joins the other anew.
 #pragma once
 
+#include <cotouch/session/allowance.h>
 #include <cotouch/session/peer_message.h>
 #include <cotouch/session/rollback.h>
 #include <cotouch/session/tick_clock.h>
@@ -81,7 +82,8 @@ struct PeerStatistics {
 
 class SharedPeer {
  public:
-  // Goes on from a snapshot in which `self` is a member. `now` is any clock that does not go back, seconds.
+  // Goes on from a snapshot in which `self` is a member. `now` is any clock, seconds; if it goes back, time stands
+  // still.
   SharedPeer(const PeerSettings& settings, MemberId self, const ObjectiveSnapshot& snapshot, double now);
 
   // What arrived from another member. Never throws; what makes no sense is counted and dropped.
@@ -91,7 +93,7 @@ class SharedPeer {
   // tick took it (its action must then not be given again).
   bool poll(double now, const HandInput& hand, std::vector<PeerRequest>& requests);
   // When poll() should be called again at the latest.
-  double next_poll() const { return clock_.next(); }
+  double next_poll() const { return clock_.next() - set_back_; }
 
   // Goes out with the next tick. False if too much is waiting already.
   bool announce(SessionEvent event);
@@ -141,6 +143,9 @@ class SharedPeer {
   void show_view(const ViewMessage& view, std::vector<PeerRequest>& requests);
 
  private:
+  // Nobody honest is further ahead; one lie must not use up all numbers.
+  static constexpr std::uint32_t k_round_jump = 1U << 16;
+  static constexpr std::size_t k_most_queued = 512;
   struct Linked {
     explicit Linked(double now) : link(now), progress(now) {}
     PeerLink link;
@@ -152,15 +157,19 @@ class SharedPeer {
     StateHash hash;       // the newest it has told
     Tick compared = 0;    // with ours
     bool former = false;  // dropped; perhaps it comes back
+    int refusals = 0;     // of our proposals, since the last decision
+    double filled = -1;   // when it was last given inputs of others
   };
   struct Proposal {
     ProposeMessage message;
     std::uint32_t dropped = 0, asked = 0, promised = 0;
+    std::uint32_t owing = 0;  // say that they know inputs which they have not given us
     double started = 0, sent = -1;
     std::array<std::vector<StreamEnd>, k_most_members> answers;
   };
 
   // shared_peer.cpp
+  double steady(double now) const;
   void take(double now, MemberId from, const InputsMessage& message);
   void take(double now, MemberId from, const ViewMessage& message);
   void confirm_ticks(double now, std::vector<PeerRequest>& requests);
@@ -182,6 +191,7 @@ class SharedPeer {
   void take(double now, MemberId from, const WantMessage& message);
   void take(double now, MemberId from, const FillMessage& message);
   void take(double now, MemberId from, const ProbeMessage& message);
+  void notice_sleep(double now);
   void watch_members(double now);
   std::uint32_t suspects(double now) const;
   void propose(double now, std::uint32_t dropped);
@@ -194,12 +204,22 @@ class SharedPeer {
   bool may_go_on(std::uint32_t remaining, double now) const;
   void lose(std::string introduction);
   std::string introduction_of(MemberId member) const { return members_[member] ? members_[member]->introduction : ""; }
-  void queue(MemberId to, std::vector<std::byte> bytes) { outbox_.push_back({to, std::move(bytes)}); }
+  // Heard within the patience; to be asked rather than spoken for.
+  bool is_heard(double now, MemberId member) const;
+  bool may_propose(double now, MemberId proposer, std::uint32_t dropped) const;
+  bool is_believable(double now, MemberId from, const DecideMessage& message) const;
+  // No input after this one can be known to anybody, because all wait for each other.
+  Tick latest_end() const { return rollback_.now() + 2 * Rollback::k_widest_window; }
+  bool is_near(const Ballot& ballot) const { return ballot.round <= highest_round_ + std::uint64_t{k_round_jump}; }
+  void queue(MemberId to, std::vector<std::byte> bytes) {
+    if (outbox_.size() < k_most_queued) outbox_.push_back({to, std::move(bytes)});
+  }
 
   PeerSettings settings_;
   MemberId self_;
   Rollback rollback_;
   TickClock clock_;
+  Allowance hurry_{50, 2 * Rollback::k_widest_window};  // ticks made up for; a lie about the time must not make it run
   std::array<std::optional<Member>, k_most_members> members_;
   std::array<std::optional<Linked>, k_most_members> links_;
   std::array<std::optional<ViewMessage>, k_most_members> views_;
@@ -225,6 +245,8 @@ class SharedPeer {
   Tick events_until_ = 0;                 // events of ticks before this one have happened
   std::map<Tick, std::uint64_t> hashes_;  // own, of the newest comparisons
   double last_sent_ = -1;
+  double polled_ = -1;
+  double set_back_ = 0;              // seconds that the clock went back in all
   std::vector<SendMessage> outbox_;  // what receive() has to say, until the next poll
   PeerStatistics statistics_;
 };

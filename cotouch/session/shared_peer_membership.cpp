@@ -11,7 +11,11 @@ namespace {
 constexpr double k_repeat = 0.25;  // seconds between repetitions of what may have been lost
 constexpr double k_probe_interval = 1;
 constexpr Tick k_filled_at_once = 64;
-constexpr int k_fills = 4;  // messages for one wish
+constexpr int k_fills = 4;                // messages for one wish
+constexpr double k_fill_interval = 0.05;  // seconds between wishes of one member
+constexpr int k_most_refusals = 16;
+constexpr double k_asleep = 0.5;  // seconds without a poll
+constexpr int k_slow = 3;  // times the patience: then whoever is heard but does not do its part is given up, too
 
 std::uint32_t bit(MemberId member) {
   return 1U << member;
@@ -59,7 +63,8 @@ bool SharedPeer::may_go_on(std::uint32_t remaining, double now) const {
   return now > heard + settings_.patience_alone;
 }
 
-// Those whom we wait for and who bring nothing new, those who were given up already, and those who do not answer.
+// Those whom we wait for and who bring nothing new, and those who were given up already. While there are such, also
+// those who say nothing at all: nobody may wait for them to propose or to promise something.
 std::uint32_t SharedPeer::suspects(double now) const {
   const std::uint32_t active = active_members() & ~bit(self_);
   std::uint32_t found = frozen_ & active;
@@ -67,11 +72,28 @@ std::uint32_t SharedPeer::suspects(double now) const {
     if (links_[m] && now > links_[m]->progress + settings_.patience && rollback_.now() > rollback_.objective())
       found |= bit(m);
   });
-  if (proposal_ && now > proposal_->started + settings_.patience)
-    for_each(proposal_->asked & ~proposal_->promised & active, [&](MemberId m) {
+  if (found != 0)
+    for_each(active, [&](MemberId m) {
       if (links_[m] && now > links_[m]->link.last_heard() + settings_.patience) found |= bit(m);
     });
+  if (proposal_ && now > proposal_->started + k_slow * settings_.patience)
+    found |= ((proposal_->asked & ~proposal_->promised) | proposal_->owing) & active;
+  for_each(active, [&](MemberId m) {
+    if (links_[m] && links_[m]->refusals >= k_most_refusals) found |= bit(m);
+  });
   return found;
+}
+
+// Whoever slept heard nobody, and must not blame the others for that.
+void SharedPeer::notice_sleep(double now) {
+  const double slept = polled_ < 0 ? 0 : now - polled_;
+  polled_ = now;
+  if (slept < k_asleep) return;
+  for (std::optional<Linked>& other : links_) {
+    if (!other) continue;
+    other->progress = std::min(now, other->progress + slept);
+    other->link.slept(now, slept);
+  }
 }
 
 void SharedPeer::watch_members(double now) {
@@ -102,11 +124,10 @@ void SharedPeer::watch_members(double now) {
 }
 
 void SharedPeer::propose(double now, std::uint32_t dropped) {
-  proposal_.emplace();
+  proposal_.emplace(Proposal{});
   proposal_->message.ballot = {std::max(highest_round_, promised_.round) + 1, self_};
   proposal_->dropped = dropped;
   proposal_->asked = active_members() & ~dropped & ~bit(self_);
-  proposal_->started = now;
   highest_round_ = proposal_->message.ballot.round;
   promised_ = proposal_->message.ballot;
   frozen_ |= dropped;
@@ -129,11 +150,18 @@ void SharedPeer::follow_proposal(double now) {
   DecideMessage decision;
   decision.ballot = proposal.message.ballot;
   bool complete = true;
+  proposal.owing = 0;
   for (StreamEnd end : proposal.message.ends) {
     MemberId knows = self_;
     for_each(proposal.promised, [&](MemberId m) {
       const StreamEnd* theirs = find(proposal.answers[m], end.member);
       if (theirs == nullptr || end.final) return;
+      // Nobody can know so much, or have been told of an end before what we all agreed on.
+      if (theirs->next > latest_end() || (theirs->final && theirs->next < rollback_.objective())) {
+        proposal.owing |= bit(m);
+        complete = false;
+        return;
+      }
       if (theirs->final || theirs->next > end.next) {
         end = *theirs;
         knows = m;
@@ -142,6 +170,7 @@ void SharedPeer::follow_proposal(double now) {
     const InputStream* stream = rollback_.stream(end.member);
     if (stream != nullptr && stream->next() < end.next) {
       complete = false;
+      proposal.owing |= bit(knows);
       if (now >= asked_for_gaps_ + k_repeat) queue(knows, write_message(WantMessage{end.member, stream->next()}));
     }
     end.final = true;
@@ -158,6 +187,7 @@ void SharedPeer::decide(double now, const DecideMessage& decision) {
   for (const StreamEnd& end : decision.ends)
     if (end.member == self_ || end.next < rollback_.objective()) return lose(introduction_of(decision.ballot.proposer));
   decided_ = promised_ = decision.ballot;
+  highest_round_ = std::max(highest_round_, decided_.round);
   last_decision_ = decision;
   for (const StreamEnd& end : decision.ends) {
     rollback_.finish(end.member, end.next);
@@ -166,13 +196,36 @@ void SharedPeer::decide(double now, const DecideMessage& decision) {
   proposal_.reset();
   // Nobody was awaited for their own sake while this went on.
   for (std::optional<Linked>& other : links_)
-    if (other) other->progress = std::max(other->progress, now);
+    if (other) other->progress = std::max(other->progress, now), other->refusals = 0;
 }
 
-void SharedPeer::take(double /*now*/, MemberId from, const ProposeMessage& message) {
-  highest_round_ = std::max(highest_round_, message.ballot.round);
-  if (links_[from]->former || message.ballot.proposer != from) return;
+bool SharedPeer::is_heard(double now, MemberId member) const {
+  return links_[member] && now < links_[member]->link.last_heard() + settings_.patience;
+}
+
+// Only the lowest of those who stay, as far as can be seen from here.
+bool SharedPeer::may_propose(double now, MemberId proposer, std::uint32_t dropped) const {
+  bool may = true;
+  for_each(active_members() & ~dropped & (bit(proposer) - 1),
+           [&](MemberId m) { may = may && m != self_ && !is_heard(now, m); });
+  return may;
+}
+
+// What the proposer has decided it says itself, as long as it is heard; until then nobody else's word for it counts,
+// unless we have promised.
+bool SharedPeer::is_believable(double now, MemberId from, const DecideMessage& message) const {
+  const MemberId proposer = message.ballot.proposer;
+  if (from == proposer) return may_propose(now, from, members_of(message.ends));
+  if (proposer == self_) return false;
+  if (message.ballot == promised_ || (links_[proposer] && links_[proposer]->decided >= message.ballot)) return true;
+  return is_active(proposer) && !is_heard(now, proposer);
+}
+
+void SharedPeer::take(double now, MemberId from, const ProposeMessage& message) {
   const std::uint32_t dropped = members_of(message.ends);
+  if (links_[from]->former || message.ballot.proposer != from || !is_near(message.ballot)) return;
+  if (!may_propose(now, from, dropped)) return;
+  highest_round_ = std::max(highest_round_, message.ballot.round);
   if ((dropped & bit(self_)) != 0) return;  // they will decide without us, and tell us then
   PromiseMessage answer;
   answer.ballot = promised_;
@@ -186,28 +239,31 @@ void SharedPeer::take(double /*now*/, MemberId from, const ProposeMessage& messa
 }
 
 void SharedPeer::take(double /*now*/, MemberId from, const PromiseMessage& message) {
-  highest_round_ = std::max(highest_round_, message.ballot.round);
-  if (!proposal_) return;
+  if (!proposal_ || !is_near(message.ballot) || (proposal_->asked & bit(from)) == 0) return;
   if (message.ballot > proposal_->message.ballot) {
+    highest_round_ = std::max(highest_round_, message.ballot.round);
+    ++links_[from]->refusals;
     proposal_.reset();  // too late; again, in a later round, if there is still a reason
     promised_ = std::max(promised_, Ballot{message.ballot.round, 0});
     return;
   }
-  if (message.ballot != proposal_->message.ballot || (proposal_->asked & bit(from)) == 0) return;
+  if (message.ballot != proposal_->message.ballot) return;
   proposal_->promised |= bit(from);
   proposal_->answers[from] = message.ends;
 }
 
 void SharedPeer::take(double now, MemberId from, const DecideMessage& message) {
-  highest_round_ = std::max(highest_round_, message.ballot.round);
   if (links_[from]->former || message.ballot < promised_ || message.ballot <= decided_) return;
-  if ((members_of(message.ends) & bit(from)) != 0) return;
+  if ((members_of(message.ends) & bit(from)) != 0 || !is_near(message.ballot)) return;
+  if (!is_believable(now, from, message)) return;
+  for (const StreamEnd& end : message.ends)
+    if (end.next > latest_end()) return;
   decide(now, message);
 }
 
-void SharedPeer::take(double /*now*/, MemberId from, const WantMessage& message) {
+void SharedPeer::take(double now, MemberId from, const WantMessage& message) {
   const InputStream* stream = rollback_.stream(message.member);
-  if (stream == nullptr) return;
+  if (stream == nullptr || now < links_[from]->filled + k_fill_interval) return;
   Tick first = message.first;
   for (int i = 0; i < k_fills && first < stream->next(); ++i) {
     InputRun run;
@@ -218,6 +274,7 @@ void SharedPeer::take(double /*now*/, MemberId from, const WantMessage& message)
       run.inputs.push_back(input);
     }
     queue(from, write_fill(message.member, run));
+    links_[from]->filled = now;
   }
 }
 
@@ -249,11 +306,11 @@ void SharedPeer::probe_former(double now) {
   }
 }
 
-void SharedPeer::take(double /*now*/, MemberId from, const ProbeMessage& message) {
+void SharedPeer::take(double now, MemberId from, const ProbeMessage& message) {
   if (links_[from]->former)
     met(message.rank);
-  else if (message.decided > decided_)  // they dropped us while we were away; we never dropped them
-    lose(message.rank.keeper);
+  else if (message.decided > decided_ && now > links_[from]->progress + settings_.patience)
+    lose(message.rank.keeper);  // they dropped us while we were away, and send no more inputs; we never dropped them
 }
 
 SessionRank SharedPeer::rank() const {

@@ -28,7 +28,7 @@ SharedSession::SharedSession(SharedSessionSettings settings, SharedSessionListen
       library_(library),
       network_(std::make_unique<PeerNetwork>(Identity::load_or_make(settings_.identity), settings_.udp)),
       seen_(k_seen) {
-  settings_.name = clean_label(settings_.name);
+  settings_.name = clean_name(settings_.name);
 }
 
 SharedSession::~SharedSession() {
@@ -131,7 +131,7 @@ void SharedSession::record(const std::string& scene_name) {
                                         format_recorded_scene({scene_name, feel_, k_shared_pace}));
     for (MemberId m = 0; m < k_shared_hands; ++m)
       if (introductions_[m] && peer_->is_member(m))
-        append_event(*recording_, {0, m, RecordedEvent::Kind::joined, clean_label(introductions_[m]->name)});
+        append_event(*recording_, {0, m, RecordedEvent::Kind::joined, clean_name(introductions_[m]->name)});
   });
 }
 
@@ -264,10 +264,15 @@ void SharedSession::carry_out(double now, PeerRequest& request) {
     }
   } else if (const auto* disconnect = std::get_if<DisconnectMember>(&request)) {
     network_->disconnect(disconnect->member);
+    Served& served = served_[disconnect->member];
+    if (served.snapshot.size > 0) shelf_.remove(served.snapshot.id);
+    served = {};
   } else if (const auto* again = std::get_if<JoinAgain>(&request)) {
     join_again(std::string(again->introduction), now);
   } else if (const auto* fetch = std::get_if<FetchSnapshot>(&request)) {
+    if (healing_) return;
     healer_ = fetch->from;
+    heal_asked_ = now;
     Bytes bytes;
     ByteWriter out(bytes);
     out.number(PlainMessage::fetch);
@@ -302,12 +307,14 @@ void SharedSession::confirmed(const ConfirmTick& confirm) {
 void SharedSession::noticed(const SessionNotice& notice) {
   using Kind = SessionNotice::Kind;
   const auto name = [&](MemberId member) {
-    return introductions_[member] ? clean_label(introductions_[member]->name) : std::string("somebody");
+    return introductions_[member] ? clean_name(introductions_[member]->name) : std::string("somebody");
   };
   const auto record_event = [&](RecordedEvent::Kind kind, const std::string& text) {
     if (recording_ && notice.member < k_shared_hands)
       append_event(*recording_, {recording_->samples.size(), notice.member, kind, text});
   };
+  // Whoever says more than people can read is not heard for a moment. The world is the same for all, these are not.
+  const double now = static_cast<double>(notice.tick) * settings_.peer.rollback.tick_seconds;
   const auto note = [&](const char* kind, const std::string& text) {
     if (journal_) journal_->note(notice.tick, kind, text);
   };
@@ -323,11 +330,13 @@ void SharedSession::noticed(const SessionNotice& notice) {
       record_event(RecordedEvent::Kind::left, {});
       note(notice.kind == Kind::left ? "left" : "dropped", name(notice.member));
       return tell_people();
-    case Kind::said:
-      record_event(RecordedEvent::Kind::said, notice.event.text);
-      note("said", name(notice.member) + ": " + notice.event.text);
-      return listener_.said(notice.member, notice.event.text,
-                            static_cast<double>(notice.tick) * settings_.peer.rollback.tick_seconds);
+    case Kind::said: {
+      const std::string text = printable(notice.event.text);
+      if (text.empty() || !served_[notice.member].notices.take(now)) return;
+      record_event(RecordedEvent::Kind::said, text);
+      note("said", name(notice.member) + ": " + text);
+      return listener_.said(notice.member, text, now);
+    }
     case Kind::marked:
       record_event(RecordedEvent::Kind::marked, {});
       return listener_.marked({notice.member, notice.event.number, notice.event.body, notice.event.point}, false);
@@ -363,7 +372,7 @@ void SharedSession::tell_people() {
   std::vector<SharedPerson> people;
   for (MemberId m = 0; m < k_most_members; ++m) {
     if (!peer_->is_member(m) || !introductions_[m]) continue;
-    people.push_back({m, clean_label(introductions_[m]->name), m == peer_->self(), introductions_[m]->observer,
+    people.push_back({m, clean_name(introductions_[m]->name), m == peer_->self(), introductions_[m]->observer,
                       fingerprint(introductions_[m]->credential.identity)});
   }
   listener_.people(people);
@@ -393,7 +402,7 @@ void SharedSession::tell_peers(double now) {
     if (!peer_->is_member(m) || !introductions_[m]) continue;
     PeerView& one = view.peers.emplace_back();
     one.peer = m;
-    one.name = clean_label(introductions_[m]->name);
+    one.name = clean_name(introductions_[m]->name);
     one.observer = introductions_[m]->observer;
     one.self = m == peer_->self();
     one.fingerprint = fingerprint(introductions_[m]->credential.identity);

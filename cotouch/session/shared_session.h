@@ -9,8 +9,7 @@
 #include <cotouch/session/peer_network.h>
 #include <cotouch/session/running_world.h>
 #include <cotouch/session/scene_library.h>
-#include <cotouch/session/shared_peer.h>
-#include <cotouch/session/sharing.h>
+#include <cotouch/session/shared_session_listener.h>
 #include <cotouch/session/world_runner.h>
 
 #include <atomic>
@@ -20,61 +19,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 namespace cotouch {
-
-struct SharedSessionSettings {
-  std::string name;                // of the person here, for the others
-  bool observer = false;           // no hand, no display
-  std::filesystem::path identity;  // file of the identity; made if there is none
-  std::filesystem::path received;  // folder for scenes that come from others
-  std::filesystem::path journal;   // file; empty: none
-  UdpSettings udp;
-  std::vector<NetAddress> advertised;  // addresses for the invite instead of this machine's own
-  std::uint32_t invite_expires = 0;    // seconds since 1970; 0: never
-  PeerSettings peer;
-};
-
-// What all have agreed on: the world before `tick`.
-struct AgreedTick {
-  Tick tick = 0;
-  std::uint64_t hash = 0;  // of the state
-  bool task_done = false;
-  double task_seconds = 0;
-};
-
-// Somebody who takes part.
-struct SharedPerson {
-  MemberId member = 0;
-  std::string name;
-  bool self = false, observer = false;
-  std::string fingerprint;
-};
-
-class SharedSessionListener {
- public:
-  virtual ~SharedSessionListener() = default;
-  virtual void sharing(const SharingStatus& /*status*/) {}
-  // The session's world is there: `feel` is what all peers feel with, `self` the own hand's number. Comes again after
-  // having been away.
-  virtual void world_ready(const Scene& /*scene*/, const FeelSettings& /*feel*/, MemberId /*self*/) {}
-  // The newest subjective state, after every tick.
-  virtual void view(const WorldState& /*state*/) {}
-  // Every tick that has become objective, in order; after having been away, from a later one on.
-  virtual void agreed(const AgreedTick& /*now*/) {}
-  // What the own hand does now; after taken() its action has been sent.
-  virtual HandInput hand() { return {}; }
-  virtual void hand_taken() {}
-  virtual void people(const std::vector<SharedPerson>& /*people*/) {}
-  virtual void peers(const PeersView& /*peers*/) {}  // participants are not known here; four times a second
-  virtual void said(MemberId /*by*/, const std::string& /*text*/, double /*seconds*/) {}
-  virtual void marked(const SessionMark& /*mark*/, bool /*removed*/) {}
-  virtual void synchronised(bool /*on*/) {}
-  virtual void problem(const std::string& /*sentence*/) {}
-};
 
 class SharedSession final : private PeerNetworkListener {
  public:
@@ -103,13 +53,21 @@ class SharedSession final : private PeerNetworkListener {
 
  private:
   enum class Phase : std::uint8_t { idle, knocking, loading, fetching, ready, running, over };
+  static constexpr double k_pieces_per_second = 4096, k_pieces_at_once = 256;  // to one guest
   struct Guest {
     Credential credential;
     Introduction introduction;
     std::optional<MemberId> member;
     bool admitted = false;
-    double told = -1, snapshot_made = -1;
+    double told = -1, alive_told = -1, snapshot_made = -1;
     ObjectName snapshot;
+    Allowance pieces{k_pieces_per_second, k_pieces_at_once};
+  };
+  // What a member may have of us beyond the messages of cores.
+  struct Served {
+    Allowance pieces{k_pieces_per_second / 16, k_pieces_at_once}, notices{10, 40};
+    ObjectName snapshot;
+    double snapshot_made = -1;
   };
   struct Loaded {
     Scene scene;
@@ -150,9 +108,20 @@ class SharedSession final : private PeerNetworkListener {
   void poll_joining(double now);
   void begin_fetching();
   void poll_fetching(double now);
-  void receive_files();
   void poll_guests(double now);
   void make_snapshot(Guest& guest, double now);
+  bool may_be_admitted(GuestId id) const;
+  void hand_out_snapshot(double now, MemberId member, Tick latest);
+  bool take_manifest(std::span<const std::byte> bytes);
+  bool is_stored(const std::string& name, const ObjectName& object) const;
+  std::filesystem::path received_folder() const;
+  template <class Send>
+  void answer_want(double now, std::span<const std::byte> want, Allowance& pieces, const Send& send) {
+    for (const Bytes& answer : shelf_.answer(want)) {
+      if (!pieces.take(now) || !all_pieces_.take(now)) return;  // asked for again when it is missed
+      send(answer);
+    }
+  }
   void join_again(const std::string& introduction, double now);
   void search_former(double now);
   void heal(double now);
@@ -193,16 +162,21 @@ class SharedSession final : private PeerNetworkListener {
   int knocks_ = 0;
   std::array<std::optional<Introduction>, k_most_members> introductions_;
   std::map<GuestId, Guest> guests_;
+  std::array<Served, k_most_members> served_;
+  Allowance all_pieces_{2 * k_pieces_per_second, 2 * k_pieces_at_once};
   ObjectShelf shelf_;
   ObjectName manifest_;
   std::future<Loaded> loading_;
   std::shared_ptr<std::atomic<double>> load_progress_ = std::make_shared<std::atomic<double>>(0);
   std::vector<std::pair<std::string, ObjectName>> files_;
-  std::map<std::string, std::shared_ptr<const Bytes>> fetched_;
+  std::set<std::string> fetched_;  // names of those that are on the disk
   std::optional<ObjectFetch> fetch_;
   std::optional<MemberId> admitted_as_;
   std::optional<ObjectFetch> healing_;
   MemberId healer_ = 0;
+  double heal_asked_ = -1;  // when; -1: nobody was asked
+  Tick world_since_ = 0;    // the first tick whose state is known here
+  int desyncs_kept_ = 0;    // on the disk
   struct Seen {
     Tick tick = -1;
     Pose pose;

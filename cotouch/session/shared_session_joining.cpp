@@ -23,6 +23,12 @@ constexpr double k_repeat = 0.3, k_keep_alive = 1, k_search = 3, k_fresh = 2;  /
 constexpr double k_doorkeeper_patience = 20;                                   // seconds
 constexpr int k_most_knocks = 12;
 constexpr std::size_t k_most_files = 256;
+constexpr std::size_t k_longest_told = 480;  // bytes of an introduction in a handshake
+constexpr std::uint64_t k_largest_manifest = 64U << 10U;
+constexpr std::uint64_t k_largest_scene = k_largest_object;    // bytes of all its files
+constexpr std::uint64_t k_room_to_spare = 64ULL << 20U;        // bytes that stay free on the disk
+constexpr std::size_t k_most_expected = 4;                     // guests who were admitted and have not arrived
+constexpr double k_heal_patience = 10, k_heal_interval = 0.5;  // seconds
 
 enum class Role : std::uint8_t { player = 0, observer = 1, compare = 2 };
 enum class Refused : std::uint8_t { version = 1, full = 2, redirect = 3, not_now = 4, compared = 5 };
@@ -47,6 +53,7 @@ SessionRank read_rank(ByteReader& in) {
   SessionRank rank;
   rank.members = in.number<std::uint8_t>();
   rank.lowest = in.number<std::uint8_t>();
+  if (rank.members > k_most_members || rank.lowest >= k_most_members) in.fail();
   rank.keeper = hex(in.number<std::uint64_t>());
   return rank;
 }
@@ -132,6 +139,8 @@ void SharedSession::begin_hosting() {
     ObjectiveSnapshot snapshot;
     snapshot.members[0] = Member{0, write_introduction(own_introduction())};
     const WorldState start(*model_);
+    if (start.bytes().size() > k_largest_state)
+      throw Error("The scene has too many bodies to be shared; remove some of them.", ErrorCode::invalid_argument);
     snapshot.state.assign(start.bytes().begin(), start.bytes().end());
     start_peer(0, snapshot);
   } catch (const std::exception& error) {
@@ -141,6 +150,9 @@ void SharedSession::begin_hosting() {
 
 void SharedSession::start_world(const WorldState& state, Tick tick) {
   runner_ = std::make_unique<WorldRunner>(model_, state, tick);
+  world_since_ = tick;
+  healing_.reset();
+  heal_asked_ = -1;
   start_state_ = WorldState(*model_);
   loose_ = state;
   loose_scratch_ = std::make_unique<StepScratch>(*model_);
@@ -159,7 +171,13 @@ void SharedSession::start_peer(MemberId self, const ObjectiveSnapshot& snapshot)
   start_world(state, snapshot.tick);
   peer_.emplace(settings_.peer, self, snapshot, PeerNetwork::now());
   introductions_ = {};
+  for (auto& [id, guest] : guests_)
+    if (guest.snapshot.size > 0) shelf_.remove(guest.snapshot.id);
   guests_.clear();
+  for (Served& served : served_) {
+    if (served.snapshot.size > 0) shelf_.remove(served.snapshot.id);
+    served = {};
+  }
   const std::optional<NetAddress> doorkeeper = network_->doorkeeper_address();
   for (MemberId m = 0; m < k_most_members; ++m) {
     if (!snapshot.members[m]) continue;
@@ -248,21 +266,25 @@ void SharedSession::handshake_over(double now, ClientHandshake& handshake) {
   description_ = in.text(400);
   model_hash_ = in.number<std::uint64_t>();
   manifest_ = read_object(in);
-  if (!in.at_end()) return fail("The host's answer makes no sense; use the same version of cotouch on both sides.");
+  if (!in.at_end() || manifest_.size > k_largest_manifest)
+    return fail("The host's answer makes no sense; use the same version of cotouch on both sides.");
   if (model_ && model_->hash() == model_hash_) {
     phase_ = Phase::ready;
     return;
   }
   feel_ = parse_recorded_scene(description_).feel;
+  feel_.warm_nodes = k_nodes;
   load_scene(false);
 }
 
 // On another thread, because parts may have to be prepared.
 void SharedSession::load_scene(bool from_folder) {
   phase_ = Phase::loading;
-  const fs::path folder = settings_.received / hex_of(manifest_.id).substr(0, 32);
-  const RecordedScene wanted = parse_recorded_scene(description_);
-  const bool stored = from_folder || fs::exists(folder / "scene.toml");
+  const fs::path folder = received_folder();
+  RecordedScene wanted = parse_recorded_scene(description_);
+  wanted.feel.warm_nodes = k_nodes;  // the same in every shared world, whatever the host says
+  std::error_code problem;
+  const bool stored = from_folder || fs::exists(folder / "scene.toml", problem);
   load_progress_->store(0);
   loading_ =
       std::async(std::launch::async, [this, wanted, folder, stored, progress = load_progress_, hash = model_hash_] {
@@ -355,21 +377,19 @@ void SharedSession::poll_fetching(double now) {
     fetch_.reset();
     const std::optional<ObjectiveSnapshot> snapshot = decode_snapshot(*object);
     if (!snapshot || !admitted_as_ || !snapshot->members[*admitted_as_]) return;
+    // We are who is introduced there, or whoever let us in mistakes us for somebody.
+    const std::optional<Introduction> self = read_introduction(snapshot->members[*admitted_as_]->introduction);
+    if (!self || self->credential != network_->credential()) return;
     return start_peer(*admitted_as_, *snapshot);
   }
   if (fetch_->object() == manifest_ && files_.empty()) {
-    ByteReader in(*object);
-    const std::uint64_t count = in.varint(k_most_files);
-    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
-      const std::string name = in.text(128);
-      const ObjectName file = read_object(in);
-      if (!is_scene_file_name(name)) in.fail();
-      files_.emplace_back(name, file);
-    }
-    if (!in.at_end() || files_.empty()) return fail("The host's scene makes no sense; it cannot be joined.");
+    if (!take_manifest(*object)) return;
   } else {
-    for (const auto& [name, file] : files_)
-      if (file == fetch_->object()) fetched_[name] = object;
+    for (const auto& [name, file] : files_) {
+      if (file != fetch_->object() || !fetched_.insert(name).second) continue;
+      const std::span<const std::byte> pieces[] = {*object};
+      write_file(received_folder() / name, pieces);
+    }
   }
   const auto next =
       std::find_if(files_.begin(), files_.end(), [&](const auto& f) { return !fetched_.contains(f.first); });
@@ -378,20 +398,60 @@ void SharedSession::poll_fetching(double now) {
     return;
   }
   fetch_.reset();
-  receive_files();
+  load_scene(true);
 }
 
-void SharedSession::receive_files() {
-  const fs::path folder = settings_.received / hex_of(manifest_.id).substr(0, 32);
+fs::path SharedSession::received_folder() const {
+  return settings_.received / hex_of(manifest_.id).substr(0, 32);
+}
+
+// From an earlier attempt, whole and right.
+bool SharedSession::is_stored(const std::string& name, const ObjectName& object) const {
+  const fs::path file = received_folder() / name;
+  std::error_code error;
+  if (!fs::is_regular_file(file, error) || fs::file_size(file, error) != object.size) return false;
+  return name_of_object(map_file(file).bytes) == object;
+}
+
+// Which files there are. False, and the attempt is over, if they cannot be had.
+bool SharedSession::take_manifest(std::span<const std::byte> bytes) {
+  ByteReader in(bytes);
+  const std::uint64_t count = in.varint(k_most_files);
+  std::uint64_t all = 0;
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    const std::string name = in.text(128);
+    const ObjectName file = read_object(in);
+    if (!is_scene_file_name(name)) in.fail();
+    files_.emplace_back(name, file);
+    all += file.size;
+  }
+  if (!in.at_end() || files_.empty()) {
+    fail("The host's scene makes no sense; it cannot be joined.");
+    return false;
+  }
+  if (all > k_largest_scene) {
+    fail("The host's scene is larger than " + std::to_string(k_largest_scene >> 20U) + " MiB; it cannot be joined.");
+    return false;
+  }
+  // A folder without scene.toml is not a scene yet: that comes last.
+  std::stable_partition(files_.begin(), files_.end(), [](const auto& file) { return file.first != "scene.toml"; });
+  const fs::path folder = received_folder();
   fs::create_directories(folder);
-  // scene.toml last: a folder without it is not a scene yet.
-  for (const bool scene_file : {false, true})
-    for (const auto& [name, bytes] : fetched_)
-      if ((name == "scene.toml") == scene_file) {
-        const std::span<const std::byte> pieces[] = {*bytes};
-        write_file(folder / name, pieces);
-      }
-  load_scene(true);
+  std::uint64_t missing = 0;
+  for (const auto& [name, file] : files_) {
+    if (is_stored(name, file))
+      fetched_.insert(name);
+    else
+      missing += file.size;
+  }
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  if (!error && space.available < missing + k_room_to_spare) {
+    fail("The scene needs " + std::to_string((missing >> 20U) + 1) + " MiB, and the disk of " + folder.string() +
+         " has no room for it; make some.");
+    return false;
+  }
+  return true;
 }
 
 void SharedSession::from_doorkeeper(double /*now*/, std::span<const std::byte> message) {
@@ -400,7 +460,8 @@ void SharedSession::from_doorkeeper(double /*now*/, std::span<const std::byte> m
   if (static_cast<PlainMessage>(in.number<std::uint8_t>()) != PlainMessage::admitted || phase_ != Phase::ready) return;
   const auto member = in.number<std::uint8_t>();
   const ObjectName snapshot = read_object(in);
-  if (!in.at_end() || member >= k_most_members) return;
+  if (!in.at_end() || member >= k_most_members || snapshot.size > k_largest_snapshot) return;
+  if ((member >= k_shared_hands) != settings_.observer) return;
   admitted_as_ = member;
   if (!fetch_ || fetch_->object() != snapshot) fetch_.emplace(snapshot);
 }
@@ -412,26 +473,30 @@ PeerNetworkListener::Decision SharedSession::asked(double now, GuestId guest, co
     Decision decision;
     ByteWriter out(decision.payload);
     out.number(why);
-    if (!introduction.empty() && introduction.size() < 480) out.text(introduction);
+    if (!introduction.empty() && introduction.size() <= k_longest_told) out.text(introduction);
     return decision;
   };
   ByteReader in(request.content.payload.bytes());
   const auto version = in.number<std::uint8_t>();
   const auto role = static_cast<Role>(in.number<std::uint8_t>());
-  if (version != k_version) return refuse(Refused::version);
+  if (version != k_version || role > Role::compare) return refuse(Refused::version);
   if (!peer_ || phase_ != Phase::running || leaving_) return refuse(Refused::not_now);
   if (role == Role::compare) {
     const SessionRank theirs = read_rank(in), ours = with_hashed_keeper(peer_->rank());
     const std::string keeper = in.text(k_longest_event);
     Decision decision = refuse(Refused::compared);
     ByteWriter out(decision.payload);
-    write_rank(out, peer_->rank());
-    out.text(peer_->rank().keeper);
-    bool together = false;
-    for (MemberId m = 0; m < k_most_members; ++m)
-      together = together || (introductions_[m] && peer_->is_active(m) &&
-                              introductions_[m]->credential.identity == request.content.credential.identity);
-    if (in.at_end() && !together && theirs.outranks(ours)) post([this, keeper, now] { join_again(keeper, now); });
+    const SessionRank rank = peer_->rank();
+    write_rank(out, rank);
+    if (rank.keeper.size() > k_longest_told) return refuse(Refused::not_now);
+    out.text(rank.keeper);
+    // Only those who were with us and were dropped may lead us away. The handshake has shown who it is.
+    bool was_here = false;
+    for (const std::string& former : peer_->former()) {
+      const std::optional<Introduction> known = read_introduction(former);
+      was_here = was_here || (known && known->credential.identity == request.content.credential.identity);
+    }
+    if (in.at_end() && was_here && theirs.outranks(ours)) post([this, keeper, now] { join_again(keeper, now); });
     return decision;
   }
   if (!peer_->is_keeper()) {
@@ -440,14 +505,20 @@ PeerNetworkListener::Decision SharedSession::asked(double now, GuestId guest, co
                                   : refuse(Refused::not_now);
   }
   if (peer_->is_cut_off()) return refuse(Refused::not_now);
+  for (MemberId m = 0; m < k_most_members; ++m)  // nobody takes part twice with the same keys
+    if (peer_->is_member(m) && introductions_[m] && introductions_[m]->credential == request.content.credential)
+      return refuse(Refused::not_now);
   Guest& newcomer = guests_[guest];
   newcomer.credential = request.content.credential;
-  newcomer.introduction.name = clean_label(in.text(Introduction::k_longest_name));
+  newcomer.introduction.name = clean_name(in.text(Introduction::k_longest_name));
   newcomer.introduction.observer = role == Role::observer;
   newcomer.introduction.credential = request.content.credential;
   newcomer.introduction.addresses.push_back(request.from);
   const std::uint64_t count = in.varint(4);
-  for (std::uint64_t i = 0; i < count && in.ok(); ++i) newcomer.introduction.addresses.push_back(NetAddress::read(in));
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    const NetAddress address = NetAddress::read(in);
+    if (address.can_be_sent_to()) newcomer.introduction.addresses.push_back(address);
+  }
   std::size_t present = 0;
   for (MemberId m = 0; m < k_most_members; ++m)
     present += peer_->is_member(m) && (m >= k_shared_hands) == newcomer.introduction.observer ? 1U : 0U;
@@ -470,16 +541,31 @@ void SharedSession::from_guest(double now, GuestId id, std::span<const std::byte
   Guest& guest = found->second;
   const auto kind = static_cast<std::uint8_t>(message[0]);
   if (kind == static_cast<std::uint8_t>(TransferMessage::want)) {
-    for (const Bytes& answer : shelf_.answer(message)) network_->to_guest(now, id, answer);
-    return;
+    return answer_want(now, message, guest.pieces, [&](const Bytes& piece) { network_->to_guest(now, id, piece); });
   }
   if (kind == static_cast<std::uint8_t>(PlainMessage::alive)) {
-    if (now > alive_sent_ + 0.2) alive_sent_ = now, network_->to_guest(now, id, simple(PlainMessage::alive));
-    return;
+    if (now < guest.alive_told + k_repeat) return;
+    guest.alive_told = now;
+    return network_->to_guest(now, id, simple(PlainMessage::alive));
   }
   if (kind != static_cast<std::uint8_t>(PlainMessage::ready)) return;
-  if (!guest.member) guest.member = peer_->admit(write_introduction(guest.introduction), guest.introduction.observer);
+  if (!guest.member && may_be_admitted(id))
+    guest.member = peer_->admit(write_introduction(guest.introduction), guest.introduction.observer);
   if (guest.admitted && now > guest.snapshot_made + k_fresh) make_snapshot(guest, now);
+}
+
+// The world waits for everybody who was admitted: only a few at a time who may never come, and nobody twice.
+bool SharedSession::may_be_admitted(GuestId id) const {
+  const Credential& credential = guests_.at(id).credential;
+  std::size_t expected = 0;
+  for (const auto& [other, guest] : guests_) {
+    if (!guest.member) continue;
+    ++expected;
+    if (guest.credential == credential) return false;
+  }
+  for (MemberId m = 0; m < k_most_members; ++m)
+    if (peer_->is_member(m) && introductions_[m] && introductions_[m]->credential == credential) return false;
+  return expected < k_most_expected;
 }
 
 Bytes SharedSession::snapshot_bytes(Tick latest) const {
@@ -527,8 +613,8 @@ void SharedSession::from_member(double now, MemberId member, std::span<const std
   const auto kind = static_cast<std::uint8_t>(message[0]);
   if (kind < static_cast<std::uint8_t>(TransferMessage::want)) return peer_->receive(now, member, message);
   if (kind == static_cast<std::uint8_t>(TransferMessage::want)) {
-    for (const Bytes& answer : shelf_.answer(message)) network_->send(now, member, answer);
-    return;
+    return answer_want(now, message, served_[member].pieces,
+                       [&](const Bytes& piece) { network_->send(now, member, piece); });
   }
   if (kind == static_cast<std::uint8_t>(TransferMessage::piece)) {
     if (healing_ && member == healer_) healing_->receive(message);
@@ -537,17 +623,27 @@ void SharedSession::from_member(double now, MemberId member, std::span<const std
   ByteReader in(message.subspan(1));
   if (kind == static_cast<std::uint8_t>(PlainMessage::fetch)) {
     const auto latest = static_cast<Tick>(in.varint(1ULL << 48));
-    if (!in.at_end() || latest < peer_->now() - Rollback::k_widest_window + 1) return;
-    const ObjectName object = shelf_.put(std::make_shared<const Bytes>(snapshot_bytes(latest)));
-    Bytes bytes;
-    ByteWriter out(bytes);
-    out.number(PlainMessage::healing);
-    write_object(out, object);
-    network_->send(now, member, bytes);
+    if (in.at_end()) hand_out_snapshot(now, member, latest);
   } else if (kind == static_cast<std::uint8_t>(PlainMessage::healing)) {
     const ObjectName object = read_object(in);
-    if (in.at_end() && member == healer_ && !healing_) healing_.emplace(object);
+    if (in.at_end() && member == healer_ && heal_asked_ >= 0 && !healing_ && object.size <= k_largest_snapshot)
+      healing_.emplace(object);
   }
+}
+
+// One for each member, so that asking again and again fills nothing.
+void SharedSession::hand_out_snapshot(double now, MemberId member, Tick latest) {
+  Served& served = served_[member];
+  const Tick oldest = std::max(world_since_, peer_->now() - Rollback::k_widest_window + 1);
+  if (latest < oldest || now < served.snapshot_made + k_heal_interval) return;
+  if (served.snapshot.size > 0) shelf_.remove(served.snapshot.id);
+  served.snapshot = shelf_.put(std::make_shared<const Bytes>(snapshot_bytes(latest)));
+  served.snapshot_made = now;
+  Bytes bytes;
+  ByteWriter out(bytes);
+  out.number(PlainMessage::healing);
+  write_object(out, served.snapshot);
+  network_->send(now, member, bytes);
 }
 
 // ------------------------------------------------------------------------------------------------ coming back
@@ -588,23 +684,30 @@ void SharedSession::search_former(double now) {
   out.number(k_version);
   out.number(Role::compare);
   const SessionRank rank = peer_->rank();
+  if (rank.keeper.size() > k_longest_told) return;
   write_rank(out, rank);
   out.text(rank.keeper);
   network_->knock(*invite, payload, now);
 }
 
 void SharedSession::heal(double now) {
+  if (heal_asked_ >= 0 && now > heal_asked_ + k_heal_patience) {
+    healing_.reset();
+    heal_asked_ = -1;
+  }
   if (!healing_) return;
   for (const Bytes& message : healing_->poll(now, 0.2)) network_->send(now, healer_, message);
   if (!healing_->is_complete()) return;
   const std::shared_ptr<const Bytes> object = healing_->take();
   if (object == nullptr) return;
   healing_.reset();
+  heal_asked_ = -1;
   const std::optional<ObjectiveSnapshot> snapshot = decode_snapshot(*object);
   WorldState state(*model_);
   std::vector<PeerRequest> requests;
   if (!snapshot || !state.restore(snapshot->state) || !peer_->heal(*snapshot, requests)) return;
   runner_->restart(state, snapshot->tick);
+  world_since_ = snapshot->tick;
   rolling_ = begin_shared_recording(*model_, state, description_);
   if (journal_) journal_->rewind(snapshot->tick);
   for (PeerRequest& request : requests) carry_out(now, request);

@@ -2,12 +2,14 @@
 #include <cotouch/session/shared_session.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/session/names.h>
 #include <cotouch/session/tick_record.h>
 
 namespace cotouch {
 namespace {
 
 constexpr Tick k_snapshot_every = 1000;
+constexpr int k_most_desyncs_kept = 4;  // recordings of one session
 
 }  // namespace
 
@@ -48,16 +50,19 @@ bool SharedSession::resume_from_journal() {
 }
 
 void SharedSession::report_desync(const SessionNotice& notice) {
-  std::string sentence = "The world here and at " +
-                         (introductions_[notice.member] ? introductions_[notice.member]->name : std::string("a peer")) +
-                         " differ at tick " + std::to_string(notice.tick) + ", which must not happen.";
-  if (rolling_) {
+  std::string sentence =
+      "The world here and at " +
+      (introductions_[notice.member] ? clean_label(introductions_[notice.member]->name) : std::string("a peer")) +
+      " differ at tick " + std::to_string(notice.tick) + ", which must not happen.";
+  // A member that lies about its state must not fill the disk.
+  if (rolling_ && desyncs_kept_ < k_most_desyncs_kept) {
+    ++desyncs_kept_;
     const std::filesystem::path file = settings_.received / ("desync-" + std::to_string(notice.tick) + ".cotrec");
     try {
       std::filesystem::create_directories(settings_.received);
       write_recording(*rolling_, file);
       sentence += " What led to it is in " + file.string() + ".";
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       sentence += std::string(" ") + error.what();
     }
   }

@@ -90,7 +90,8 @@ void SimulatedSession::run_until(double time) {
         continue;
       }
       poll(machine);
-      const double due = machine.peer ? machine.peer->next_poll() / (1 + machine.drift) : now_ + 0.05;
+      const double due =
+          machine.peer ? (machine.peer->next_poll() - machine.turned) / (1 + machine.drift) : now_ + 0.05;
       machine.next_poll = std::max(due, now_ + 1e-4) + random_.uniform(0, settings_.late_polls);
     }
   }
@@ -127,7 +128,8 @@ void SimulatedSession::poll(Machine& machine) {
 void SimulatedSession::carry_out(Machine& machine, PeerRequest& request) {
   if (const auto* load = std::get_if<LoadState>(&request)) {
     machine.runner->carry_out(*load);
-  } else if (const auto* advance = std::get_if<AdvanceState>(&request)) {
+  } else if (auto* advance = std::get_if<AdvanceState>(&request)) {
+    if (settings_.broken == machine.number && advance->tick % 100 == 0) advance->inputs.hands[0] = {};
     machine.runner->carry_out(*advance);
   } else if (const auto* save = std::get_if<SaveState>(&request)) {
     machine.runner->carry_out(*save);
@@ -262,6 +264,10 @@ void SimulatedSession::join(std::size_t machine) {
 
 void SimulatedSession::pause(std::size_t machine, double seconds) {
   machines_[machine].asleep_until = now_ + seconds;
+}
+
+void SimulatedSession::turn_clock(std::size_t machine, double seconds) {
+  machines_[machine].turned += seconds;
 }
 
 void SimulatedSession::damage(std::size_t machine) {

@@ -26,6 +26,8 @@ struct SimulationSettings {
   std::uint64_t seed = 1;
   double clock_drift = 50e-6;  // largest error of a machine's clock rate
   double late_polls = 0.001;   // seconds that a machine may be late to do what is due
+  // For tests of the comparison itself: this machine's world misses what member 0 does in one tick of a hundred.
+  std::optional<std::size_t> broken = {};
 };
 
 class SimulatedSession {
@@ -53,6 +55,7 @@ class SimulatedSession {
   void host(std::size_t machine);                   // a session of its own
   void join(std::size_t machine);                   // anew, with nothing but the address of a machine that takes part
   void pause(std::size_t machine, double seconds);  // a laptop that sleeps
+  void turn_clock(std::size_t machine, double seconds);  // forward, or back if negative
   // Changes a bit of this machine's world, as a broken memory would.
   void damage(std::size_t machine);
   SimulatedNetwork& network() { return network_; }
@@ -89,7 +92,7 @@ class SimulatedSession {
   };
   struct Machine {
     std::uint32_t number = 0, incarnation = 0;
-    double drift = 0, asleep_until = -1, next_poll = 0;
+    double drift = 0, turned = 0, asleep_until = -1, next_poll = 0;
     std::optional<SharedPeer> peer;
     std::unique_ptr<WorldRunner> runner;
     WorldState loose;
@@ -104,7 +107,7 @@ class SimulatedSession {
     double searched = 0;
     MachineStatistics statistics;
   };
-  double clock_of(const Machine& machine) const { return now_ * (1 + machine.drift); }
+  double clock_of(const Machine& machine) const { return now_ * (1 + machine.drift) + machine.turned; }
   void poll(Machine& machine);
   void poll_joining(Machine& machine);
   void carry_out(Machine& machine, PeerRequest& request);

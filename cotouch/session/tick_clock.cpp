@@ -15,7 +15,7 @@ constexpr int k_most_at_once = 16;
 
 void TickClock::follow(double lead) noexcept {
   stretch_ = lead > k_far_ahead ? 2 : 1 + std::clamp(k_gain * lead, -k_most, k_most);
-  backlog_ = lead < -k_far_behind ? std::min(static_cast<int>(-lead), k_most_at_once) : 0;
+  backlog_ = lead < -k_far_behind ? static_cast<int>(std::min<double>(-lead, k_most_at_once)) : 0;
 }
 
 bool TickClock::is_due(double now) noexcept {

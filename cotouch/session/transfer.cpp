@@ -36,13 +36,20 @@ ObjectName read_object(ByteReader& in) {
 
 ObjectName ObjectShelf::put(std::shared_ptr<const Bytes> bytes) {
   const ObjectName object = name_of_object(*bytes);
-  objects_[object.id] = std::move(bytes);
+  Shelved& shelved = objects_[object.id];
+  shelved.bytes = std::move(bytes);
+  ++shelved.puts;
   return object;
+}
+
+void ObjectShelf::remove(const ObjectId& id) {
+  const auto found = objects_.find(id);
+  if (found != objects_.end() && --found->second.puts == 0) objects_.erase(found);
 }
 
 std::shared_ptr<const Bytes> ObjectShelf::find(const ObjectId& id) const {
   const auto found = objects_.find(id);
-  return found == objects_.end() ? nullptr : found->second;
+  return found == objects_.end() ? nullptr : found->second.bytes;
 }
 
 std::vector<Bytes> ObjectShelf::answer(std::span<const std::byte> message) const {

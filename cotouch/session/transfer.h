@@ -6,6 +6,7 @@
 
 #include <cotouch/net/bytes.h>
 #include <cotouch/net/crypto.h>
+#include <cotouch/session/allowance.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -37,17 +38,22 @@ ObjectName name_of_object(std::span<const std::byte> bytes);
 void write_object(ByteWriter& out, const ObjectName& object);
 ObjectName read_object(ByteReader& in);  // fails if it is too large
 
-// What others may fetch from here.
+// What others may fetch from here. What was put twice has to be removed twice.
 class ObjectShelf {
  public:
   ObjectName put(std::shared_ptr<const Bytes> bytes);
-  void remove(const ObjectId& id) { objects_.erase(id); }
+  void remove(const ObjectId& id);
+  std::size_t size() const { return objects_.size(); }
   std::shared_ptr<const Bytes> find(const ObjectId& id) const;
   // The answers to a want message; none if it is not one or there is no such object.
   std::vector<Bytes> answer(std::span<const std::byte> message) const;
 
  private:
-  std::map<ObjectId, std::shared_ptr<const Bytes>> objects_;
+  struct Shelved {
+    std::shared_ptr<const Bytes> bytes;
+    std::size_t puts = 0;
+  };
+  std::map<ObjectId, Shelved> objects_;
 };
 
 class ObjectFetch {

@@ -1,0 +1,65 @@
+// What a session over the network needs to know, and whom it tells what happens.
+#pragma once
+
+#include <cotouch/net/udp_socket.h>
+#include <cotouch/session/running_world.h>
+#include <cotouch/session/shared_peer.h>
+#include <cotouch/session/sharing.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cotouch {
+
+struct SharedSessionSettings {
+  std::string name;                // of the person here, for the others
+  bool observer = false;           // no hand, no display
+  std::filesystem::path identity;  // file of the identity; made if there is none
+  std::filesystem::path received;  // folder for scenes that come from others
+  std::filesystem::path journal;   // file; empty: none
+  UdpSettings udp;
+  std::vector<NetAddress> advertised;  // addresses for the invite instead of this machine's own
+  std::uint32_t invite_expires = 0;    // seconds since 1970; 0: never
+  PeerSettings peer;
+};
+
+// What all have agreed on: the world before `tick`.
+struct AgreedTick {
+  Tick tick = 0;
+  std::uint64_t hash = 0;  // of the state
+  bool task_done = false;
+  double task_seconds = 0;
+};
+
+// Somebody who takes part.
+struct SharedPerson {
+  MemberId member = 0;
+  std::string name;
+  bool self = false, observer = false;
+  std::string fingerprint;
+};
+
+class SharedSessionListener {
+ public:
+  virtual ~SharedSessionListener() = default;
+  virtual void sharing(const SharingStatus& /*status*/) {}
+  // The session's world is there: `feel` is what all peers feel with, `self` the own hand's number. Comes again after
+  // having been away.
+  virtual void world_ready(const Scene& /*scene*/, const FeelSettings& /*feel*/, MemberId /*self*/) {}
+  // The newest subjective state, after every tick.
+  virtual void view(const WorldState& /*state*/) {}
+  // Every tick that has become objective, in order; after having been away, from a later one on.
+  virtual void agreed(const AgreedTick& /*now*/) {}
+  // What the own hand does now; after taken() its action has been sent.
+  virtual HandInput hand() { return {}; }
+  virtual void hand_taken() {}
+  virtual void people(const std::vector<SharedPerson>& /*people*/) {}
+  virtual void peers(const PeersView& /*peers*/) {}  // participants are not known here; four times a second
+  virtual void said(MemberId /*by*/, const std::string& /*text*/, double /*seconds*/) {}
+  virtual void marked(const SessionMark& /*mark*/, bool /*removed*/) {}
+  virtual void synchronised(bool /*on*/) {}
+  virtual void problem(const std::string& /*sentence*/) {}
+};
+
+}  // namespace cotouch

@@ -1,0 +1,195 @@
+// A member that has the invite and lies. It may ruin its own part and may be given up for it; it must not stop the
+// others, take them away or make them forget each other.
+#include <cotouch/session/shared_peer.h>
+
+#include <gtest/gtest.h>
+
+namespace cotouch {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+constexpr MemberId k_liar = 2;
+constexpr Ballot k_last_ballot{0xffffffff, k_liar};
+
+// Members that hear each other at once, without a world.
+class Table {
+ public:
+  explicit Table(MemberId members) {
+    ObjectiveSnapshot snapshot;
+    for (MemberId m = 0; m < members; ++m) snapshot.members[m] = Member{0, std::string(1, static_cast<char>('a' + m))};
+    for (MemberId m = 0; m < members; ++m) peers_.emplace_back(PeerSettings{}, m, snapshot, now_);
+  }
+
+  SharedPeer& operator[](MemberId member) { return peers_[member]; }
+  double now() const { return now_; }
+  void silence(MemberId member) { silent_ |= 1U << member; }
+  // Messages of this kind from the liar do not go out.
+  void withhold(PeerMessageType type) { withheld_ = type; }
+  void lie(MemberId to, const Bytes& message) { peers_[to].receive(now_, k_liar, message); }
+  std::size_t sent() const { return sent_; }
+
+  void go_on(double seconds) {
+    for (const double end = now_ + seconds; now_ < end; now_ += 0.01)
+      for (SharedPeer& peer : peers_) {
+        std::vector<PeerRequest> requests;
+        peer.poll(now_, {}, requests);
+        for (const PeerRequest& request : requests)
+          if (const auto* message = std::get_if<SendMessage>(&request)) deliver(peer.self(), *message);
+      }
+  }
+
+ private:
+  void deliver(MemberId from, const SendMessage& message) {
+    ++sent_;
+    if (((silent_ >> from | silent_ >> message.to) & 1U) != 0) return;
+    if (from == k_liar && withheld_ && message.bytes[0] == static_cast<std::byte>(*withheld_)) return;
+    peers_[message.to].receive(now_, from, message.bytes);
+  }
+
+  double now_ = 100;
+  std::vector<SharedPeer> peers_;
+  std::uint32_t silent_ = 0;
+  std::optional<PeerMessageType> withheld_;
+  std::size_t sent_ = 0;
+};
+
+TEST(HostileMember, CannotUseUpTheNumbersOfRounds) {
+  Table table(4);
+  table.go_on(1);
+  const std::vector<StreamEnd> ends = {{3, 0, false}};
+  InputsMessage head;
+  head.timing.their_tick = table[0].now();
+  head.decided = k_last_ballot;
+  for (MemberId to : {MemberId{0}, MemberId{1}}) {
+    table.lie(to, write_message(ProposeMessage{k_last_ballot, ends}));
+    table.lie(to, write_message(PromiseMessage{k_last_ballot, ends}));
+    table.lie(to, write_message(DecideMessage{k_last_ballot, ends}));
+    table.lie(to, write_inputs_message(head, {}));
+  }
+  table.go_on(1);
+  EXPECT_TRUE(table[0].is_active(3));
+  table.silence(3);
+  table.go_on(6);
+  EXPECT_FALSE(table[0].is_active(3));
+  EXPECT_FALSE(table[1].is_active(3));
+  const Tick tick = table[0].objective();
+  table.go_on(1);
+  EXPECT_GT(table[0].objective(), tick + 80);
+}
+
+TEST(HostileMember, CannotDecideWhoIsDropped) {
+  Table table(4);
+  table.go_on(1);
+  for (const MemberId proposer : {MemberId{k_liar}, MemberId{0}, MemberId{19}})
+    for (const MemberId victim : {MemberId{0}, MemberId{1}, MemberId{3}})
+      for (const MemberId to : {MemberId{0}, MemberId{1}, MemberId{3}})
+        table.lie(to, write_message(DecideMessage{{5, proposer}, {{victim, table[0].now(), true}}}));
+  table.lie(1, write_message(ProposeMessage{{6, k_liar}, {{3, 0, false}}}));
+  table.go_on(5);
+  for (const MemberId m : {MemberId{0}, MemberId{1}, MemberId{3}}) {
+    EXPECT_FALSE(table[m].is_lost());
+    for (const MemberId other : {MemberId{0}, MemberId{1}, MemberId{3}}) EXPECT_TRUE(table[m].is_active(other));
+    EXPECT_GT(table[m].objective(), 550);
+  }
+}
+
+TEST(HostileMember, CannotLeadAwayThoseWhoHearIt) {
+  Table table(3);
+  table.go_on(1);
+  table.lie(1, write_message(ProbeMessage{{9, k_liar}, {20, 0, "liar"}}));
+  table.go_on(1);
+  EXPECT_FALSE(table[1].is_lost());
+}
+
+TEST(HostileMember, ThatNeverPromisesIsGivenUp) {
+  Table table(4);
+  table.go_on(1);
+  table.withhold(PeerMessageType::promise);
+  table.silence(3);
+  table.go_on(25);
+  EXPECT_FALSE(table[0].is_active(3));
+  EXPECT_FALSE(table[0].is_active(k_liar));
+  EXPECT_TRUE(table[0].is_active(1));
+  const Tick tick = table[0].objective();
+  table.go_on(1);
+  EXPECT_GT(table[0].objective(), tick + 80);
+}
+
+// Whoever says that it knows more than it gives would have all wait for ever.
+TEST(HostileMember, ThatDoesNotGiveWhatItSaysItKnowsIsGivenUp) {
+  Table table(4);
+  table.go_on(1);
+  table.withhold(PeerMessageType::promise);
+  table.silence(3);
+  for (int i = 0; i < 2500; ++i) {
+    for (std::uint32_t round = 1; round < 4; ++round)
+      table.lie(0, write_message(PromiseMessage{{round, 0}, {{3, table[0].objective() + 100, false}}}));
+    table.go_on(0.01);
+  }
+  EXPECT_FALSE(table[0].is_active(3));
+  EXPECT_TRUE(table[0].is_active(1));
+  const Tick tick = table[0].objective();
+  table.go_on(1);
+  EXPECT_GT(table[0].objective(), tick + 80);
+}
+
+TEST(HostileMember, CannotAskForMoreThanALittleAtOnce) {
+  Table table(3);
+  table.go_on(2);
+  std::vector<PeerRequest> requests;
+  for (int i = 0; i < 10'000; ++i) table.lie(0, write_message(WantMessage{1, table[0].now() - 150}));
+  table[0].poll(table.now(), {}, requests);
+  std::size_t bytes = 0;
+  for (const PeerRequest& request : requests)
+    if (const auto* message = std::get_if<SendMessage>(&request)) bytes += message->bytes.size();
+  EXPECT_LT(bytes, 8 * k_longest_message);
+}
+
+TEST(HostileMember, CannotMakeTimeRunAway) {
+  Table table(3);
+  table.go_on(2);
+  const Tick before = table[0].objective();
+  for (int i = 0; i < 2000; ++i) {
+    InputsMessage head;
+    head.timing.sequence = static_cast<std::uint16_t>(1000 + i);
+    head.timing.their_tick = Tick{1} << 48;
+    table.lie(0, write_inputs_message(head, {}));
+    table.go_on(0.01);
+  }
+  EXPECT_GT(table[0].objective(), before + 1800);
+  // 20 seconds, a twentieth more at most, 50 ticks a second that may be made up for, and 512 at once.
+  EXPECT_LT(table[0].objective(), before + 2000 + 100 + 1000 + 512);
+}
+
+TEST(HostileKeeper, CannotAdmitSomebodyAtTheEndOfTime) {
+  ObjectiveSnapshot snapshot;
+  for (MemberId m = 0; m < 2; ++m) snapshot.members[m] = Member{0, "x"};
+  SharedPeer peer({}, 1, snapshot, 100);
+  PeerInput input;
+  SessionEvent event;
+  event.kind = SessionEvent::Kind::admit;
+  for (const Tick first : {k_never, Tick{1} << 40, Tick{5000}, Tick{200}}) {
+    event.member = static_cast<MemberId>(4 + input.events.size());
+    event.number = first;
+    input.events.push_back(event);
+  }
+  InputRun run;
+  run.inputs = {&input};
+  peer.receive(100, 0, write_inputs_message({}, std::span(&run, 1)));
+  std::vector<PeerRequest> requests;
+  for (double now = 100; now < 101; now += 0.01) peer.poll(now, {}, requests);
+  for (const MemberId m : {MemberId{4}, MemberId{5}, MemberId{6}}) EXPECT_FALSE(peer.is_member(m));
+  EXPECT_TRUE(peer.is_member(7));
+}
+
+TEST(TickClock, IsNotConfusedByALeadWithoutMeasure) {
+  TickClock clock(0.01, 0);
+  clock.follow(-1e300);
+  EXPECT_EQ(clock.backlog(), 16);
+  clock.follow(1e300);
+  EXPECT_EQ(clock.backlog(), 0);
+  EXPECT_DOUBLE_EQ(clock.interval(), 0.02);
+}
+
+}  // namespace
+}  // namespace cotouch
