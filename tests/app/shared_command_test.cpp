@@ -1,0 +1,316 @@
+// `cotouch host`, `join` and `observe` as users meet them: real processes that share a scene.
+#include <cotouch/net/invite.h>
+#include <cotouch/session/peer_network.h>
+
+#include <atomic>
+#include <ctime>
+#include <map>
+
+#include "app/process.h"
+#include "session/session_fixture.h"
+
+namespace cotouch {
+namespace {
+
+using testing_app::expect_one_sentence;
+using testing_app::Outcome;
+using testing_app::Process;
+using Json = nlohmann::json;
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class SharedCommands : public testing_app::Command {
+ protected:
+  // Two hands lift a ball by 8 cm: once it is 4 cm below its place, the task is done.
+  void save_lifting() const {
+    Scene scene = testing_session::three_balls();
+    const Pose start = scene.find(2)->pose, above{start.position + Vec3d{0, 0, 0.08}, {}};
+    scene.task.emplace();
+    scene.task->body = 2;
+    scene.task->target = above;
+    for (int hand = 0; hand < 2; ++hand) scene.scripts.push_back({2, {start, above}, 0.1});
+    save_scene(scene, "lifting", folder_ / "lifting");
+  }
+  // Processes on this machine; `more` after the usual arguments.
+  static std::vector<std::string> with(std::vector<std::string> usual, const std::vector<std::string>& more) {
+    usual.insert(usual.end(), more.begin(), more.end());
+    usual.insert(usual.end(), {"--json"});
+    return usual;
+  }
+  static std::vector<std::string> host(const std::string& scene, const std::vector<std::string>& more = {}) {
+    return with({"host", scene, "--headless", "--name", "Anna", "--udp-port", "0"}, more);
+  }
+  static std::vector<std::string> join(const std::string& invite, const std::vector<std::string>& more = {}) {
+    return with({"join", invite, "--headless", "--name", "Ben"}, more);
+  }
+  // Newcomers are announced a window of ticks before their hands count.
+  static void wait_until_taking_part() { std::this_thread::sleep_for(std::chrono::seconds(3)); }
+  // What all members printed as agreed is the same; returns how many ticks were compared.
+  static std::size_t compare(const std::vector<const Process*>& processes) {
+    std::map<std::int64_t, std::string> hashes;
+    std::size_t compared = 0;
+    for (const Process* process : processes)
+      for (const char* kind : {"agreed", "docked"})
+        for (const Json& json : process->events(kind)) {
+          const auto [known, is_new] = hashes.emplace(json["tick"], json["hash"]);
+          EXPECT_EQ(known->second, json["hash"]) << "tick " << json["tick"];
+          compared += is_new ? 0 : 1;
+        }
+    return compared;
+  }
+  // Both are done, at the same tick, in the same state.
+  static void expect_docked_together(Process& anna, Process& ben) {
+    const Outcome first = anna.finish(), second = ben.finish();
+    EXPECT_EQ(first.code, 0) << first.err;
+    EXPECT_EQ(second.code, 0) << second.err;
+    const auto ours = anna.events("docked"), theirs = ben.events("docked");
+    ASSERT_EQ(ours.size(), 1U) << anna.words();
+    ASSERT_EQ(theirs.size(), 1U) << ben.words();
+    EXPECT_EQ(ours[0], theirs[0]);
+    EXPECT_GT(compare({&anna, &ben}), 1U);
+  }
+};
+
+const std::vector<std::string> k_by_itself{"--hand", "scripted", "--until-docked"};
+
+// Ben has not got the scene: it comes from Anna.
+TEST_F(SharedCommands, FinishATaskTogetherAndAgree) {
+  save_lifting();
+  Process anna(folder_, "anna", host("lifting", k_by_itself));
+  Process ben(folder_, "ben", join(anna.invite(), k_by_itself));
+  expect_docked_together(anna, ben);
+  EXPECT_FALSE(std::filesystem::is_empty(folder_ / "ben/cotouch/received"));
+  const Json joining = ben.wait_for("sharing", [](const Json& json) { return json["stage"] == "fetching the scene"; });
+  EXPECT_EQ(joining["state"], "joining");
+}
+
+TEST_F(SharedCommands, SayWhatIsWrongWithAnInvite) {
+  Invite invite = make_invite(Identity::make().public_key(), {NetAddress::v4({127, 0, 0, 1}, 9)}, 0);
+  const std::string sound = format_invite(invite);
+  invite.expires = static_cast<std::uint32_t>(std::time(nullptr)) - 60;
+  const std::vector<std::pair<std::string, const char*>> wrong{{"please let me in", "not an invite"},
+                                                               {sound.substr(0, sound.size() - 9), "invite"},
+                                                               {format_invite(invite), "expired"}};
+  for (const char* command : {"join", "observe"})
+    for (const auto& [text, reason] : wrong) {
+      SCOPED_TRACE(command + (" " + text));
+      const Outcome outcome = run({command, text});
+      expect_one_sentence(outcome);
+      EXPECT_TRUE(has(outcome.err, reason)) << outcome.err;
+    }
+}
+
+// Lets nobody in, for a reason.
+class Refusing final : public PeerNetworkListener {
+ public:
+  explicit Refusing(std::uint8_t reason) : reason_(reason) {}
+  void from_member(double, MemberId, std::span<const std::byte>) override {}
+  void from_guest(double, GuestId, std::span<const std::byte>) override {}
+  Decision asked(double, GuestId, const JoinRequest&) override { return {false, {std::byte{reason_}}}; }
+  void handshake_over(double, ClientHandshake&) override {}
+  void from_doorkeeper(double, std::span<const std::byte>) override {}
+
+ private:
+  std::uint8_t reason_;
+};
+
+TEST_F(SharedCommands, SayWhyTheyAreNotLetIn) {
+  const std::vector<std::pair<std::uint8_t, const char*>> reasons{{1, "another version"}, {2, "session is full"}};
+  for (const auto& [reason, words] : reasons) {
+    PeerNetwork network(Identity::make(), {.loopback = true});
+    const Invite invite = make_invite(network.identity().public_key(), network.socket().addresses(), 0);
+    network.host(invite.secret, 0);
+    Refusing refusing(reason);
+    std::atomic<bool> stop = false;
+    std::thread thread([&] {
+      while (!stop) network.run(refusing, std::chrono::milliseconds(5));
+    });
+    const Outcome outcome = run({"join", format_invite(invite), "--headless"});
+    stop = true;
+    thread.join();
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_TRUE(has(outcome.err, words)) << outcome.err;
+  }
+}
+
+TEST_F(SharedCommands, SayThatAPortIsTakenOrAnAddressIsNone) {
+  save_lifting();
+  const UdpSocket taken;
+  const Outcome outcome = run({"host", "lifting", "--headless", "--udp-port", std::to_string(taken.port())});
+  expect_one_sentence(outcome);
+  EXPECT_TRUE(has(outcome.err, "UDP port " + std::to_string(taken.port()))) << outcome.err;
+  expect_one_sentence(run({"host", "lifting", "--headless", "--advertise", "here"}));
+  expect_one_sentence(run({"host", "no-such-scene", "--headless"}));
+  EXPECT_EQ(run({"host", "lifting", "--until-docked"}).code, 2);  // only without a page
+  EXPECT_EQ(run({"join"}).code, 2);
+}
+
+TEST_F(SharedCommands, InvitesCanExpire) {
+  save_lifting();
+  Process anna(folder_, "anna", host("lifting", {"--expires", "0.03"}));
+  const std::string invite = anna.invite();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  const Outcome outcome = run({"join", invite, "--headless"});
+  expect_one_sentence(outcome);
+  EXPECT_TRUE(has(outcome.err, "expired")) << outcome.err;
+}
+
+TEST_F(SharedCommands, CtrlCLeavesInOrder) {
+  save_lifting();
+  Process anna(folder_, "anna", {"host", "lifting", "--headless", "--name", "Anna", "--udp-port", "0", "--qr"});
+  ASSERT_TRUE(eventually([&] { return has(anna.words(), "cotouch join '"); }));
+  const std::string words = anna.words();
+  EXPECT_TRUE(has(words, "▀")) << words;
+  const std::size_t begin = words.find("cotouch:");
+  Process ben(folder_, "ben",
+              {"join", words.substr(begin, words.find('\'', begin) - begin), "--headless", "--name", "Ben"});
+  ASSERT_TRUE(eventually([&] { return has(ben.words(), "Anna is here.") && has(anna.words(), "Ben is here."); }));
+  wait_until_taking_part();
+  ben.signal(SIGINT);
+  const Outcome left = ben.finish();
+  EXPECT_EQ(left.code, 0) << left.err;
+  EXPECT_TRUE(has(left.out, "Joined the session")) << left.out;
+  EXPECT_TRUE(has(left.out, "Stopped.")) << left.out;
+  ASSERT_TRUE(eventually([&] { return has(anna.words(), "Ben is gone."); }));
+  EXPECT_FALSE(has(anna.words(), "not heard")) << anna.words();
+  anna.signal(SIGTERM);
+  EXPECT_EQ(anna.finish().code, 0);
+}
+
+TEST_F(SharedCommands, GoOnWithoutAJoinerThatWasKilled) {
+  save_lifting();
+  Process anna(folder_, "anna", host("lifting", {"--patience", "0.5"}));
+  Process ben(folder_, "ben", join(anna.invite(), {"--patience", "0.5"}));
+  anna.wait_for_people(2);
+  ben.wait_for_state("joined");
+  wait_until_taking_part();
+  ben.signal(SIGKILL);
+  ben.finish();
+  anna.wait_for("problem", [](const Json& json) { return has(json["text"], "Ben was not heard"); });
+  const std::size_t before = anna.events("agreed").size();
+  EXPECT_TRUE(eventually([&] { return anna.events("agreed").size() > before + 1; })) << anna.words();
+  EXPECT_EQ(anna.events("people").back()["people"].size(), 1U);
+}
+
+TEST_F(SharedCommands, GoOnWithoutAHostThatWasKilled) {
+  save_lifting();
+  Process anna(folder_, "anna", host("lifting", {"--patience", "0.5"}));
+  Process ben(folder_, "ben", join(anna.invite(), {"--patience", "0.5"}));
+  ben.wait_for_people(2);
+  wait_until_taking_part();
+  anna.signal(SIGKILL);
+  anna.finish();
+  ben.wait_for("problem", [](const Json& json) { return has(json["text"], "Anna was not heard"); });
+  const std::size_t before = ben.events("agreed").size();
+  EXPECT_TRUE(eventually([&] { return ben.events("agreed").size() > before + 1; })) << ben.words();
+  EXPECT_GT(compare({&anna, &ben}), 0U);
+}
+
+TEST_F(SharedCommands, AnObserverThatIsStartedAgainGoesOnWithItsJournal) {
+  save_lifting();
+  Process anna(folder_, "anna", host("lifting", {"--patience", "0.5"}));
+  const std::vector<std::string> observe{"observe", anna.invite(), "--journal", "seen.journal", "--json"};
+  const auto ticks = [&] {
+    const Outcome outcome = run({"journal", "seen.journal", "--json"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    std::int64_t sum = 0;
+    if (outcome.code != 0) return sum;
+    const Json json = Json::parse(outcome.out);
+    for (const Json& stretch : json["stretches"])
+      sum += stretch["to_tick"].get<std::int64_t>() - stretch["from_tick"].get<std::int64_t>();
+    return sum;
+  };
+  {
+    Process first(folder_, "observer", observe);
+    first.wait_for("agreed", [](const Json& json) { return json["tick"] > 300; });
+    EXPECT_TRUE(anna.events("people").back()["people"][1]["observer"]);
+    first.signal(SIGKILL);
+    first.finish();
+  }
+  const std::int64_t before = ticks();
+  EXPECT_GT(before, 100);
+  Process again(folder_, "observer", observe);
+  again.wait_for("agreed", [&](const Json& json) { return json["tick"] > 300 + before; });
+  again.signal(SIGINT);
+  EXPECT_EQ(again.finish().code, 0) << again.words();
+  EXPECT_GT(ticks(), before + 100);
+  EXPECT_GT(compare({&anna, &again}), 0U);
+}
+
+// ------------------------------------------------------------------------------------------------ what takes long
+
+class SharedCommandsSlow : public SharedCommands {};
+
+TEST_F(SharedCommandsSlow, SayThatNobodyAnswers) {
+  std::uint16_t port = 0;
+  {
+    UdpSocket socket({.loopback = true});
+    port = socket.port();
+  }
+  const Invite invite = make_invite(Identity::make().public_key(), {NetAddress::v4({127, 0, 0, 1}, port)}, 0);
+  const Outcome outcome = run({"join", format_invite(invite), "--headless"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(has(outcome.err, "Nobody answered at 127.0.0.1:" + std::to_string(port))) << outcome.err;
+}
+
+TEST_F(SharedCommandsSlow, DockTheBox) {
+  Process anna(folder_, "anna", host("docking", k_by_itself));
+  Process ben(folder_, "ben", join(anna.invite(), k_by_itself));
+  expect_docked_together(anna, ben);
+}
+
+TEST_F(SharedCommandsSlow, DockTheBoxAcrossTheAtlantic) {
+  std::uint16_t port = 0;
+  {
+    UdpSocket socket;
+    port = socket.port();
+  }
+  Process wan(folder_, "wan",
+              {"wan", "--to", "127.0.0.1:" + std::to_string(port), "--profile", "transatlantic", "--json"});
+  const Json listening = wan.wait_for("listening", [](const Json&) { return true; });
+  const std::string address = listening.value("listen", "");
+  Process anna(folder_, "anna",
+               {"host", "docking", "--headless", "--name", "Anna", "--hand", "scripted", "--until-docked", "--udp-port",
+                std::to_string(port), "--advertise", address, "--json"});
+  Process ben(folder_, "ben", join(anna.invite(), k_by_itself));
+  expect_docked_together(anna, ben);
+  wan.signal(SIGINT);
+  wan.finish();
+  const Json end = wan.events("end").at(0);
+  EXPECT_GT(end["there"]["arrived"], 500);  // it was really between them
+  EXPECT_GT(end["back"]["arrived"], 500);
+}
+
+// Two machines with a cable between them, as far as the programs can tell.
+TEST_F(SharedCommandsSlow, DockTheBoxInTwoNetworkNamespaces) {
+  const std::string name = "cotouch" + std::to_string(getpid());
+  const auto shell = [](const std::string& line) { return std::system((line + " >/dev/null 2>&1").c_str()) == 0; };
+  const std::string a = name + "a", b = name + "b", link = std::to_string(getpid() % 100000);
+  const auto remove = [&] {
+    shell("ip netns delete " + a);
+    shell("ip netns delete " + b);
+  };
+  const bool made = shell("ip netns add " + a) && shell("ip netns add " + b) &&
+                    shell("ip link add va" + link + " netns " + a + " type veth peer name vb" + link + " netns " + b) &&
+                    shell("ip -n " + a + " addr add 10.77.0.1/24 dev va" + link) &&
+                    shell("ip -n " + b + " addr add 10.77.0.2/24 dev vb" + link) &&
+                    shell("ip -n " + a + " link set va" + link + " up") &&
+                    shell("ip -n " + b + " link set vb" + link + " up");
+  if (!made) {
+    remove();
+    GTEST_SKIP() << "network namespaces cannot be made here: that takes root and the command ip";
+  }
+  {
+    Process anna(folder_, "anna", host("docking", k_by_itself), {"ip", "netns", "exec", a});
+    const std::string invite = anna.invite();
+    EXPECT_EQ(parse_invite(invite, 0).addresses.at(0).text().substr(0, 10), "10.77.0.1:");
+    Process ben(folder_, "ben", join(invite, k_by_itself), {"ip", "netns", "exec", b});
+    expect_docked_together(anna, ben);
+  }
+  remove();
+}
+
+}  // namespace
+}  // namespace cotouch
