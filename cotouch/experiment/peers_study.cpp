@@ -216,7 +216,6 @@ void draw(const std::vector<PeersCase>& cases, const std::vector<PeersResult>& r
   Plot plot;
   plot.title = "Shared sessions: peers and networks";
   plot.x_label = "peers";
-  plot.logarithmic_x = true;
   const auto panel = [&](const char* label, bool logarithmic, double (*value)(const PeersResult&)) {
     PlotPanel& of = plot.panels.emplace_back();
     of.y_label = label;
