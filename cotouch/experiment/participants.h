@@ -9,6 +9,7 @@
 //   m a = F + k (x_plan - x) + b (v_plan - v).
 // The two have different opinions of where the box should go next, which fade as they see what it does.
 //
+// Sources are cited for the order of a figure, not to its last digit: where a range is given, ours lies in it.
 // Figures without a source in the comments are choices that make two novices take a little over a minute, as in the
 // study (about 70 s, Figure 13). The same seed and the same views give the same hand.
 #pragma once

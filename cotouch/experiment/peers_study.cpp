@@ -166,10 +166,10 @@ PeersResult run_case(const std::shared_ptr<const WorldModel>& model, const Peers
   const double peer_seconds = static_cast<double>(of.peers) * of.seconds;
   result.complete = result.complete && all_take_part(session) && late == 0;
   result.mismatches = session.mismatches();
-  result.divergence = mean(divergence);
+  result.divergence = divergence.empty() ? 0 : mean(divergence);
   result.rollback_p99 = percentile(ticks, 0.99);
   result.bytes_per_second = static_cast<double>(bytes) / peer_seconds;
-  result.own_view = mean(own_view);
+  result.own_view = own_view.empty() ? 0 : mean(own_view);
   result.waiting = waited / peer_seconds;
   result.processor_share = processor / peer_seconds;
   return result;
@@ -216,7 +216,6 @@ void draw(const std::vector<PeersCase>& cases, const std::vector<PeersResult>& r
   Plot plot;
   plot.title = "Shared sessions: peers and networks";
   plot.x_label = "peers";
-  plot.logarithmic_x = true;
   const auto panel = [&](const char* label, bool logarithmic, double (*value)(const PeersResult&)) {
     PlotPanel& of = plot.panels.emplace_back();
     of.y_label = label;

@@ -10,14 +10,14 @@ constexpr double k_raise = 0.2;        // how fast q grows with the excess of an
 constexpr double k_most_excess = 8;    // in one tick
 constexpr double k_fall = 0.15;        // share that q loses in a tick without surprises
 constexpr double k_drive_range = 30;   // q is at most this many times what it starts from
-constexpr double k_smoothing = 4;      // of r, for a filter of constant acceleration
+constexpr double k_smoothing = 30;     // of r, for a filter of constant acceleration
 constexpr double k_long_jitter = 12;   // ticks of jitter that double r again
 constexpr double k_memory = 1 - 1e-3;  // of the fits, for each motion that they learn from
 constexpr double k_caution = 5;        // motions of the size of the noise by which fits are drawn to their start
 constexpr double k_large_miss = 40;    // in noise: what missed by more counts less
 constexpr double k_slowest = 0.25;     // noise a tick: the fastest of the slowest class of speeds
 constexpr double k_class_ratio = 4;    // of speeds between two classes
-constexpr double k_stretch = 1.5;
+constexpr double k_stretch = 1.2;
 constexpr std::size_t k_recent = 4;  // ticks in which the fastest step is looked for
 
 constexpr double horizon_ticks(std::size_t i) {

@@ -17,7 +17,7 @@
 // speed, because a resting hand trembles and a fast one does not. Hands that stop and turn thus shrink the trend at
 // long horizons, and one that goes straight on restores it: nothing is extrapolated that did not hold before.
 //
-// A prediction is never farther from the newest position than one and a half times the fastest of the newest four steps
+// A prediction is never farther from the newest position than 1.2 times the fastest of the newest four steps
 // for each tick, and after 32 ticks it goes no farther.
 #pragma once
 

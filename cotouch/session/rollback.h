@@ -50,7 +50,7 @@ using WorldRequest = std::variant<LoadState, AdvanceState, SaveState, ConfirmTic
 struct RollbackSettings {
   Tick window = 128;  // ticks that may be subjective; beyond, the world waits
   double tick_seconds = 0.01;
-  Prediction prediction = Prediction::kalman_velocity;
+  Prediction prediction = Prediction::kalman_acceleration;
 };
 
 class Rollback {
