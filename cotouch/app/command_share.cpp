@@ -80,8 +80,9 @@ SharingReport::Form form_of(const ShareCommand& command) {
 // Prints what happens until Ctrl-C, until the time is up or there is nothing more to wait for.
 void watch(const ShareCommand& command, SharingInbox& inbox, SharingReport& report) {
   const auto end = Clock::now() + std::chrono::duration<double>(command.seconds);
-  while (!interrupted() && !report.is_over() && (command.seconds <= 0 || Clock::now() < end)) {
+  while (!interrupted() && (command.seconds <= 0 || Clock::now() < end)) {
     inbox.deliver(report);
+    if (command.headless && report.is_over()) return;  // a page may go on alone, or share again
     if (command.until_docked && report.is_docked()) return;
     if (!report.failure().empty() && (command.headless || !report.was_shared())) throw Error(report.failure());
     std::this_thread::sleep_for(k_look_interval);
@@ -191,7 +192,7 @@ void run_with_page(const ShareCommand& command, const SharedSessionSettings& set
     fmt::print("Other machines can reach the page; whoever has the address can move things and upload files.\n");
   watch(command, inbox, report);
   if (report.failure().empty() && !report.is_over()) leave(session, self, inbox, report);
-  report.end({});
+  report.end(std::nullopt);
 }
 
 void share(const ShareCommand& command) {

@@ -94,6 +94,7 @@ void SharingReport::sharing(const SharingStatus& status) {
   if (status.state == State::cut_off && before != State::cut_off)
     say_now("Most of the others are not heard; waiting for them.");
   if (shared && before == State::cut_off) say_now("Going on.");
+  if (status.state == State::off && was_shared_ && before != State::off) say_now("No longer shared.");
 }
 
 void SharingReport::people(const std::vector<SharedPerson>& people) {
@@ -141,15 +142,19 @@ void SharingReport::agreed(const AgreedTick& now) {
   print(json);
 }
 
-void SharingReport::end(const AgreedTick& last) {
+void SharingReport::end(const std::optional<AgreedTick>& last) {
   bar_.clear();
-  if (!form_.json) {
-    if (last.tick > 0) fmt::print("\nAll agreed up to tick {}, on the state {}.\n", last.tick, hex(last.hash));
-    return say_now("Stopped.");
+  if (form_.json) {
+    Json json{{"event", "end"}};
+    if (last) {
+      json = at("end", *last);
+      json["docked"] = last->task_done;
+    }
+    return print(json);
   }
-  Json json = at("end", last);
-  json["docked"] = last.task_done;
-  print(json);
+  fmt::print("\n");
+  if (last && last->tick > 0) fmt::print("All agreed up to tick {}, on the state {}.\n", last->tick, hex(last->hash));
+  say_now("Stopped.");
 }
 
 void SharingInbox::post(Item item) {

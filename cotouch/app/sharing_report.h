@@ -5,9 +5,9 @@
 //   people    people: member, name, self, observer, fingerprint
 //   said      member, name, text, seconds
 //   problem   text
-//   agreed    tick, hash                  every hundredth tick
+//   agreed    tick, hash                  every hundredth tick; this and the following without a page
 //   docked    tick, hash, seconds         the first agreed tick at which the scene's task is done
-//   end       tick, hash, docked          the last agreed tick
+//   end       tick, hash, docked          the last agreed tick; with a page nothing of it
 #pragma once
 
 #include <cotouch/app/progress_bar.h>
@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ class SharingReport {
   // Those that it wants, and each at which the task's state has changed.
   void agreed(const AgreedTick& now);
   static bool wants(const AgreedTick& now) { return now.tick % 100 == 0; }
-  void end(const AgreedTick& last);
+  void end(const std::optional<AgreedTick>& last);
 
   bool was_shared() const { return was_shared_; }  // it was hosted or joined
   bool is_over() const { return status_.state == SharingStatus::State::off && was_told_; }

@@ -239,6 +239,28 @@ TEST_F(SharedCommands, AnObserverThatIsStartedAgainGoesOnWithItsJournal) {
   EXPECT_GT(compare({&anna, &again}), 0U);
 }
 
+TEST_F(SharedCommands, ServeAPageEach) {
+  save_lifting();
+  write("index.html", "<p>page</p>");
+  const std::vector<std::string> page{"--port", "0", "--web", ".", "--json"};
+  std::vector<std::string> hosting{"host", "lifting", "--name", "Anna", "--udp-port", "0"};
+  hosting.insert(hosting.end(), page.begin(), page.end());
+  Process anna(folder_, "anna", hosting);
+  std::vector<std::string> joining{"join", anna.invite(), "--name", "Ben"};
+  joining.insert(joining.end(), page.begin(), page.end());
+  Process ben(folder_, "ben", joining);
+  anna.wait_for_people(2);
+  ben.wait_for_people(2);
+  wait_until_taking_part();
+  EXPECT_TRUE(has(ben.words(), "/?token="));
+  ben.signal(SIGINT);
+  EXPECT_EQ(ben.finish().code, 0) << ben.words();
+  EXPECT_TRUE(eventually([&] { return anna.events("people").back()["people"].size() == 1; })) << anna.words();
+  EXPECT_TRUE(anna.events("problem").empty()) << anna.words();
+  anna.signal(SIGINT);
+  EXPECT_EQ(anna.finish().code, 0) << anna.words();
+}
+
 // ------------------------------------------------------------------------------------------------ what takes long
 
 class SharedCommandsSlow : public SharedCommands {};
