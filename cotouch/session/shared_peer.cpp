@@ -27,6 +27,13 @@ int repeats_for(double loss) {
   return count;
 }
 
+// The same for what is sent again: lost once in a hundred.
+int copies_for(double loss) {
+  int count = 1;
+  for (double all_lost = loss; all_lost > 0.01 && count < 4; ++count) all_lost *= loss;
+  return count;
+}
+
 }  // namespace
 
 SharedPeer::SharedPeer(const PeerSettings& settings, MemberId self, const ObjectiveSnapshot& snapshot, double now)
@@ -422,10 +429,21 @@ void SharedPeer::send_inputs(double now, std::vector<PeerRequest>& requests) {
     if (first < next) runs.push_back(run_from(first, next));
     // What should have been acknowledged by now was lost with all its repetitions.
     const double overdue = 1.25 * other.link.round_trip() + 4 * other.link.jitter() + 0.02;
-    if (own != nullptr && other.have >= 0 && other.have < first && own->keeps(other.have) &&
-        now > other.repaired + overdue &&
-        static_cast<double>(next - other.have) * settings_.rollback.tick_seconds > overdue) {
-      runs.push_back(run_from(other.have, std::min(first, other.have + k_repaired_at_once)));
+    // It goes out in one piece after the other, newcomers lack seconds of it; all of it several times if much is lost,
+    // because a round trip later it may be too late; and again if that did not help.
+    if (now > other.repaired + overdue) {
+      other.repaired_to = 0;
+      other.repair_copies = copies_for(other.link.loss_out());
+    } else if (other.repaired_to >= other.repair_end && other.repair_copies > 1) {
+      other.repaired_to = 0;
+      --other.repair_copies;
+    }
+    if (other.repaired_to == 0) other.repair_end = first;
+    const Tick from = std::max(other.have, other.repaired_to);
+    if (own != nullptr && other.have >= 0 && from < first && own->keeps(from) &&
+        static_cast<double>(next - from) * settings_.rollback.tick_seconds > overdue) {
+      other.repaired_to = std::min(first, from + k_repaired_at_once);
+      runs.push_back(run_from(from, other.repaired_to));
       other.repaired = now;
       ++statistics_.repairs;
     }

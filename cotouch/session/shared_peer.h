@@ -151,6 +151,9 @@ class SharedPeer {
     PeerLink link;
     Tick have = -1;                                // of our inputs, all before this one are known there
     Tick objective = 0;                            // theirs
+    Tick repaired_to = 0;                          // what was sent again ends before this one
+    Tick repair_end = 0;                           // what is sent again should end there
+    int repair_copies = 0;                         // still to be sent
     double progress;                               // when its stream last grew
     double repaired = -1, told = -1, probed = -1;  // when we last sent inputs again, a decision, a probe
     Ballot decided;
