@@ -439,7 +439,7 @@ TEST(SharedRecording, RefusesEveryTruncationEveryFlippedByteAndEventsThatAreNone
   const std::size_t event = whole.size() - 8 - 23;
   for (const auto& [at, value] : {std::pair{event + 4, 1U << 30U},
                                   {event + 8, 16U},
-                                  {event + 12, 4U},
+                                  {event + 12, 5U},
                                   {event + 16, 2U},
                                   {event + 16, 4U},
                                   {event + 16, 600U}}) {
