@@ -15,7 +15,7 @@ constexpr int k_fills = 4;                // messages for one wish
 constexpr double k_fill_interval = 0.05;  // seconds between wishes of one member
 constexpr int k_most_refusals = 16;
 constexpr double k_asleep = 0.5;  // seconds without a poll
-constexpr int k_slow = 3;  // times the patience: then whoever is heard but does not do its part is given up, too
+constexpr int k_slow = 3;         // times the patience: then whoever is heard but does not do its part is given up, too
 
 std::uint32_t bit(MemberId member) {
   return 1U << member;
