@@ -150,7 +150,8 @@ void PeerNetwork::disconnect_all() {
   for (std::unique_ptr<Channel>& channel : members_) channel.reset();
 }
 
-void PeerNetwork::knock(const Invite& invite, std::span<const std::byte> payload, double now) {
+void PeerNetwork::knock(const Invite& invite, std::span<const std::byte> payload, double now, Errand errand) {
+  errand_ = errand;
   knocking_ = std::make_unique<ClientHandshake>(invite, identity_, payload, now);
 }
 
@@ -163,7 +164,7 @@ void PeerNetwork::knock_again(double now, PeerNetworkListener& listener) {
   }
   if (!knocking_->over()) return;
   const std::unique_ptr<ClientHandshake> over = std::move(knocking_);
-  if (over->state() == ClientHandshake::State::accepted) {
+  if (over->state() == ClientHandshake::State::accepted && errand_ == Errand::join) {
     open_door(over->invite().secret, over->invite().expires);
     // Our credential in this session is the one that the handshake has shown.
     join_key_ = std::make_unique<JoinKey>(std::move(over->join_key()));

@@ -63,8 +63,9 @@ class PeerNetwork {
   void host(const InviteSecret& secret, std::uint32_t expires);
   const Credential& credential() const { return join_key_->credential(); }
 
-  // As a joiner: one handshake at a time.
-  void knock(const Invite& invite, std::span<const std::byte> payload, double now);
+  // One handshake at a time: to join, after which all channels of another session are gone, or only to ask something.
+  enum class Errand : std::uint8_t { join, ask };
+  void knock(const Invite& invite, std::span<const std::byte> payload, double now, Errand errand);
   bool is_knocking() const { return knocking_ != nullptr; }
   void stop_knocking() { knocking_.reset(); }
   void to_doorkeeper(double now, std::span<const std::byte> message);
@@ -141,6 +142,7 @@ class PeerNetwork {
   std::unique_ptr<JoinKey> join_key_;
   std::unique_ptr<HostHandshake> door_;
   std::unique_ptr<ClientHandshake> knocking_;
+  Errand errand_ = Errand::join;
   std::unique_ptr<Channel> doorkeeper_;
   std::array<std::unique_ptr<Channel>, k_most_members> members_;
   std::map<GuestId, std::unique_ptr<Channel>> guests_;

@@ -12,7 +12,7 @@ constexpr Tick k_before_taking_part = 16;   // beyond the window: time for a new
 constexpr std::size_t k_most_waiting = 64;  // events
 constexpr std::size_t k_event_bytes = 800;  // of one tick
 constexpr std::size_t k_kept_hashes = 16;
-constexpr double k_farewell = 1;                            // seconds
+constexpr double k_farewell = 1, k_first_farewell = 3;      // seconds
 constexpr double k_idle_interval = 0.03;                    // seconds between messages while the world waits
 constexpr int k_fewest_repeated = 3, k_most_repeated = 10;  // newest inputs in every message
 constexpr Tick k_repaired_at_once = 48;
@@ -130,16 +130,19 @@ bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest
   bool took = false;
   if (clock_.is_due(now)) {
     clock_.follow(mean_lead());
-    took = run_tick(hand, requests);
-    HandInput again = hand;
-    if (took) again.action = HandInput::Action::none;
+    HandInput next = hand;
+    const auto run = [&] {
+      const Ran ran = run_tick(next, requests);
+      took = took || ran == Ran::with_hand;
+      if (took) next.action = HandInput::Action::none;  // once
+      return ran != Ran::no;
+    };
+    run();
     // Behind the others, or with the past of a snapshot before us: several at once.
     const int backlog = clock_.backlog();
-    for (int i = 0; i < backlog && hurry_.take(now) && run_tick(again, requests); ++i) {
-      took = true;
+    for (int i = 0; i < backlog && hurry_.take(now) && run(); ++i)
       for (std::optional<Linked>& other : links_)
         if (other) other->link.set_forward(1);
-    }
     clock_.ticked(now);
     send_inputs(now, requests);
   }
@@ -169,22 +172,20 @@ void SharedPeer::confirm_ticks(double now, std::vector<PeerRequest>& requests) {
   hand_over();
 }
 
-bool SharedPeer::run_tick(const HandInput& hand, std::vector<PeerRequest>& requests) {
+SharedPeer::Ran SharedPeer::run_tick(const HandInput& hand, std::vector<PeerRequest>& requests) {
   if (rollback_.is_full() || (leaving_ >= 0 && rollback_.now() > leaving_)) {
     ++statistics_.waits;
-    return false;
+    return Ran::no;
   }
   const Tick tick = rollback_.now();
   const bool taking_part = members_[self_] && tick >= members_[self_]->first;
-  if (taking_part) {
-    rollback_.receive(self_, tick, own_input(hand));
-  }
+  if (taking_part) rollback_.receive(self_, tick, own_input(hand));
   std::vector<WorldRequest> world;
   rollback_.advance(world);
   for (WorldRequest& request : world) std::visit([&](auto& what) { requests.emplace_back(std::move(what)); }, request);
   if (!synchronised_) requests.emplace_back(AdvanceLoosely{loose_inputs()});
   ++statistics_.ticks;
-  return taking_part;
+  return taking_part ? Ran::with_hand : Ran::without_hand;
 }
 
 PeerInput SharedPeer::own_input(const HandInput& hand) {
@@ -370,7 +371,9 @@ bool SharedPeer::is_done(double now) const {
   now = steady(now);
   if (lost_) return true;
   if (leave_asked_at_ < 0) return false;
-  if (now > leave_asked_at_ + k_farewell) return true;
+  // Whoever does not take part yet says goodbye with its first input, or the others would wait for it.
+  const bool took_part = members_[self_] && rollback_.now() > members_[self_]->first;
+  if (now > leave_asked_at_ + (took_part || leaving_ >= 0 ? k_farewell : k_first_farewell)) return true;
   return leaving_ >= 0 && std::all_of(links_.begin(), links_.end(), [&](const std::optional<Linked>& other) {
            return !other || other->former || other->have > leaving_;
          });

@@ -179,7 +179,8 @@ class SharedPeer {
   void apply_events(double now, Tick tick, std::vector<PeerRequest>& requests);
   void apply(double now, Tick tick, MemberId by, const SessionEvent& event, std::vector<PeerRequest>& requests);
   void remove(MemberId member, bool dropped, Tick tick, std::vector<PeerRequest>& requests);
-  bool run_tick(const HandInput& hand, std::vector<PeerRequest>& requests);
+  enum class Ran : std::uint8_t { no, without_hand, with_hand };
+  Ran run_tick(const HandInput& hand, std::vector<PeerRequest>& requests);
   PeerInput own_input(const HandInput& hand);
   TickInputs loose_inputs();
   void send_inputs(double now, std::vector<PeerRequest>& requests);

@@ -58,7 +58,7 @@ void SharedSession::leave() {
     leaving_ = true;
     if (peer_) peer_->leave();
   });
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(3500);
   while (!over_ && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   thread_.request_stop();
   network_->wake();

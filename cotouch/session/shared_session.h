@@ -38,7 +38,7 @@ class SharedSession final : private PeerNetworkListener {
   void join(const std::string& invite);
 
   // From any thread.
-  void leave();  // orderly, waits a second at most
+  void leave();  // orderly; waits until the others know, a second at most (three if it has not taken part yet)
   void say(const std::string& text);
   void mark(std::uint32_t body, const Vec3d& point);
   void unmark(const SessionMark& mark);
@@ -160,7 +160,7 @@ class SharedSession final : private PeerNetworkListener {
   std::unique_ptr<StepScratch> loose_scratch_;
   bool loosely_ = false, hosts_ = false, leaving_ = false, again_ = false;
   double began_ = 0, told_peers_ = -1, showed_view_ = -1, alive_sent_ = -1, ready_sent_ = -1, searched_ = 0,
-         knocked_ = 0, refused_until_ = 0, flushed_ = 0;
+         refused_until_ = 0, flushed_ = 0;
   int knocks_ = 0;
   std::array<std::optional<Introduction>, k_most_members> introductions_;
   std::map<GuestId, Guest> guests_;

@@ -210,7 +210,6 @@ void SharedSession::start_peer(MemberId self, const ObjectiveSnapshot& snapshot)
 
 void SharedSession::knock(const Invite& invite, double now) {
   invite_ = invite;
-  knocked_ = now;
   ++knocks_;
   Bytes payload;
   ByteWriter out(payload);
@@ -222,7 +221,7 @@ void SharedSession::knock(const Invite& invite, double now) {
   const std::size_t count = std::min<std::size_t>(own.addresses.size(), 4);
   out.varint(count);
   for (std::size_t i = 0; i < count; ++i) own.addresses[i].write(out);
-  network_->knock(invite, payload, now);
+  network_->knock(invite, payload, now, PeerNetwork::Errand::join);
   phase_ = Phase::knocking;
   if (status_.session.empty()) status_.session = hex_of(invite.session()).substr(0, 8);
   tell(SharingStatus::State::joining);
@@ -695,7 +694,7 @@ void SharedSession::search_former(double now) {
   if (rank.keeper.size() > k_longest_told) return;
   write_rank(out, rank);
   out.text(rank.keeper);
-  network_->knock(*invite, payload, now);
+  network_->knock(*invite, payload, now, PeerNetwork::Errand::ask);
 }
 
 void SharedSession::heal(double now) {
@@ -714,6 +713,12 @@ void SharedSession::heal(double now) {
   WorldState state(*model_);
   std::vector<PeerRequest> requests;
   if (!snapshot || !state.restore(snapshot->state) || !peer_->heal(*snapshot, requests)) return;
+  const std::string difference = first_difference(*model_, runner_->saved(snapshot->tick), state);
+  if (!difference.empty()) {
+    const std::string sentence = "Before tick " + std::to_string(snapshot->tick) + ", " + difference + ".";
+    listener_.problem(sentence);
+    if (journal_) journal_->note(snapshot->tick, "difference", sentence);
+  }
   runner_->restart(state, snapshot->tick);
   world_since_ = snapshot->tick;
   rolling_ = begin_shared_recording(*model_, state, description_);

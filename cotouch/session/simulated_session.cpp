@@ -1,6 +1,7 @@
 #include <cotouch/session/simulated_session.h>
 
 #include <cotouch/base/hash.h>
+#include <cotouch/session/state_difference.h>
 
 #include <algorithm>
 #include <cmath>
@@ -418,6 +419,7 @@ void SimulatedSession::deliver(Machine& machine, std::uint32_t from, std::span<c
     WorldState state(*model_);
     std::vector<PeerRequest> requests;
     if (!snapshot || !state.restore(snapshot->state) || !machine.peer->heal(*snapshot, requests)) return;
+    machine.statistics.difference = first_difference(*model_, machine.runner->saved(snapshot->tick), state);
     machine.runner->restart(state, snapshot->tick);
     machine.fetching = false;
     for (PeerRequest& request : requests) carry_out(machine, request);

@@ -41,7 +41,8 @@ class SimulatedSession {
     std::uint64_t confirmed = 0;
     std::uint64_t own_inputs = 0, own_inputs_late = 0;  // not in the own view at the next tick
     std::uint64_t joins = 0, losses = 0, desyncs = 0, heals = 0;
-    double waited = 0;  // seconds with a full window
+    double waited = 0;       // seconds with a full window
+    std::string difference;  // the first field that differed when it was healed last
   };
 
   SimulatedSession(std::shared_ptr<const WorldModel> model, const SimulationSettings& settings, Hand hand);

@@ -159,7 +159,7 @@ TEST_F(HostileSessionSlow, IsNotLedAwayByAStranger) {
     out.number(static_cast<std::uint8_t>(byte));  // compare: twenty members, lowest 0
   out.number(std::uint64_t{0});
   out.text("");
-  network.knock(invite, payload, PeerNetwork::now());
+  network.knock(invite, payload, PeerNetwork::now(), PeerNetwork::Errand::join);
   ASSERT_TRUE(eventually([&] { return network.run(stranger, std::chrono::milliseconds(1)), stranger.over; }));
   EXPECT_EQ(stranger.state, ClientHandshake::State::rejected);
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -199,7 +199,7 @@ TEST_F(HostileSessionSlow, HasNoRoomForMoreGuestsThanItKeeps) {
   std::vector<std::unique_ptr<Guest>> guests;
   for (int i = 0; i < 10; ++i) {
     guests.push_back(std::make_unique<Guest>());
-    guests.back()->network.knock(invite, payload, PeerNetwork::now());
+    guests.back()->network.knock(invite, payload, PeerNetwork::now(), PeerNetwork::Errand::join);
   }
   ASSERT_TRUE(eventually([&] {
     for (const auto& guest : guests) guest->network.run(*guest, std::chrono::milliseconds(1));

@@ -81,7 +81,7 @@ class PeerNetworkTest : public testing::Test {
     host.network.host(invite.secret, 0);
   }
   bool enter(Peer& joiner) {
-    joiner.network.knock(invite, {}, PeerNetwork::now());
+    joiner.network.knock(invite, {}, PeerNetwork::now(), PeerNetwork::Errand::join);
     for (int i = 0; i < 2000 && !joiner.accepted; ++i) joiner.run(), host.run();
     return joiner.accepted;
   }
@@ -184,7 +184,7 @@ TEST_F(PeerNetworkTest, AnswersAGuestOnlyWhereItWasShownToBe) {
   Tap door, elsewhere;
   Invite through = invite;
   through.addresses = {door.address()};
-  anna.network.knock(through, {}, PeerNetwork::now());
+  anna.network.knock(through, {}, PeerNetwork::now(), PeerNetwork::Errand::join);
   for (int i = 0; i < 500 && !anna.accepted; ++i) {
     anna.run();
     door.listen();

@@ -217,6 +217,8 @@ TEST(SharedPeer, DamagedStateIsNoticedAndHealedFromTheMajority) {
   EXPECT_EQ(party.session.statistics(1).heals, 1U);
   EXPECT_EQ(party.session.statistics(0).heals, 0U);
   EXPECT_EQ(party.session.statistics(2).heals, 0U);
+  EXPECT_NE(party.session.statistics(1).difference.find(" of body '"), std::string::npos)
+      << party.session.statistics(1).difference;
   ASSERT_FALSE(party.told(0, Kind::desync).empty());
   const SessionNotice alarm = party.told(0, Kind::desync)[0];
   EXPECT_EQ(alarm.member, broken);
@@ -287,6 +289,34 @@ TEST(SharedPeer, WordsAndMarksArriveOnceAndInOrder) {
   ASSERT_TRUE(party.session.takes_part(2));
   EXPECT_EQ(party.session.peer(2).marks(), party.session.peer(0).marks());
   EXPECT_EQ(party.session.peer(2).marks().size(), 19U);
+}
+
+TEST(SharedPeer, ANewcomerHasCaughtUpBeforeItsFirstTick) {
+  SimulatedSession session(shared_balls(), simulation("transatlantic", 2, 1), playing());
+  Tick behind = -1;
+  session.on_tick = [&](std::size_t machine, Tick tick, const WorldState&) {
+    if (machine != 1 || behind >= 0) return;
+    const SharedPeer& newcomer = session.peer(1);
+    if (tick + 10 >= newcomer.member(newcomer.self())->first) behind = session.peer(0).now() - tick;
+  };
+  session.run_until(10);
+  EXPECT_GE(behind, 0);
+  EXPECT_LE(behind, 13);  // beyond a dozen it hurries
+}
+
+TEST(SharedPeer, ANewcomerThatLeavesBeforeItsFirstTickIsNotMissed) {
+  SimulatedSession session(shared_balls(), simulation("transatlantic", 2, 1), playing());
+  std::vector<Kind> told;
+  session.on_notice = [&](std::size_t machine, const SessionNotice& notice) {
+    if (machine == 0) told.push_back(notice.kind);
+  };
+  while (!session.takes_part(1) && session.now() < 10) session.run_until(session.now() + 0.01);
+  ASSERT_LT(session.peer(1).now(), session.peer(1).member(session.peer(1).self())->first);
+  session.leave(1);
+  session.run_until(session.now() + 8);
+  EXPECT_FALSE(session.takes_part(1));
+  EXPECT_EQ(told, (std::vector{Kind::joined, Kind::left}));
+  EXPECT_LT(session.statistics(0).waited, 0.5);
 }
 
 }  // namespace

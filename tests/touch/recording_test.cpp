@@ -160,7 +160,7 @@ TEST(Recording, CanBeFeltAgainHandByHand) {
 TEST(Recording, IsNotPlayedInAnotherWorldNorFromAStateThatIsNone) {
   Recording recording = recorded_press();
   EXPECT_THROW(Replay(recording, peg_model()), Error);
-  recording.state.resize(recording.state.size() - 8);
+  recording.state.erase(recording.state.end() - 8, recording.state.end());
   EXPECT_THROW(Replay(recording, foot_model()), Error);
 }
 

@@ -68,6 +68,7 @@ export class Sharing {
   }
 
   received(message: Message): void {
+    this.noteReading();
     this.together.received(message);
     if (message.type === 'hello') this.port.layout.allowSharing(this.together.can);
     if (message.type === 'share') this.offerInvite();
@@ -81,7 +82,7 @@ export class Sharing {
   // A few times a second.
   step(frame: StateFrame | null): void {
     const { together, port } = this;
-    together.read(together.shared && port.layout.togetherOpen);
+    this.noteReading();
     port.layout.notice(port.replaying() ? '' : together.notice);
     port.layout.together(together.unread, together.others.length);
     this.plots.draw();
@@ -91,6 +92,11 @@ export class Sharing {
 
   repaint(): void {
     this.plots.build();
+  }
+
+  // At every message, not only at the next step: the panel may have been closed just before somebody spoke.
+  private noteReading(): void {
+    this.together.read(this.together.shared && this.port.layout.togetherOpen);
   }
 
   restore(): void {

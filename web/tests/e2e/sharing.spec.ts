@@ -113,6 +113,7 @@ test('what is said while the panel is closed is counted', async ({ page }) => {
   const session = new FakeSession([share({ state: 'joined', session: 'a3f9' }), network(), peers({ peers: [me, anna] })]);
   await session.attach(page);
   await open(page, server.address);
+  await expect(page.locator('#together-open')).toContainText('Together · 2');
   session.say({ type: 'chat', name: 'Anna', color: '#9c36b5', text: 'hello', time: 1 });
   session.say({ type: 'chat', name: 'Anna', color: '#9c36b5', text: 'anybody there?', time: 2 });
   await expect(page.locator('#together-open .badge')).toHaveText('2');
