@@ -8,9 +8,11 @@
 namespace cotouch {
 namespace {
 
-constexpr Tick k_before_taking_part = 16;   // beyond the window: time for a newcomer to get its snapshot
-constexpr std::size_t k_most_waiting = 64;  // events
-constexpr std::size_t k_event_bytes = 800;  // of one tick
+constexpr Tick k_before_taking_part = 16;       // beyond the window: time for a newcomer to get its snapshot
+constexpr std::size_t k_most_waiting = 64;      // events
+constexpr std::size_t k_event_bytes = 800;      // of one tick
+constexpr std::size_t k_around_event = 32;      // bytes beside its text, at most
+constexpr std::size_t k_repaired_events = 400;  // bytes of them in one piece
 constexpr std::size_t k_kept_hashes = 16;
 constexpr double k_farewell = 1, k_first_farewell = 3;      // seconds
 constexpr double k_idle_interval = 0.03;                    // seconds between messages while the world waits
@@ -32,6 +34,21 @@ int copies_for(double loss) {
   int count = 1;
   for (double all_lost = loss; all_lost > 0.01 && count < 4; ++count) all_lost *= loss;
   return count;
+}
+
+// The inputs from `first` on, as many as fit into a message beside the newest.
+InputRun run_of(const InputStream& stream, Tick first, Tick end) {
+  InputRun run;
+  run.first = first;
+  std::size_t bytes = 0;
+  for (Tick tick = first; tick < end; ++tick) {
+    const PeerInput* input = stream.at(tick);
+    if (input == nullptr) break;
+    for (const SessionEvent& event : input->events) bytes += event.text.size() + k_around_event;
+    if (bytes > k_repaired_events && !run.inputs.empty()) break;
+    run.inputs.push_back(input);
+  }
+  return run;
 }
 
 }  // namespace
@@ -193,7 +210,7 @@ PeerInput SharedPeer::own_input(const HandInput& hand) {
   if (self_ < k_shared_hands) input.hand = sendable(hand);
   std::size_t bytes = 0;
   while (!events_.empty() && input.events.size() < 4) {
-    bytes += events_.front().text.size() + 32;
+    bytes += events_.front().text.size() + k_around_event;
     if (bytes > k_event_bytes && !input.events.empty()) break;
     SessionEvent event = std::move(events_.front());
     events_.pop_front();
@@ -286,7 +303,9 @@ void SharedPeer::apply(double now, Tick tick, MemberId by, const SessionEvent& e
       reserved_ &= ~(1U << event.member);
       rollback_.open(event.member, first);
       loosely_seen_[event.member] = first;
-      links_[event.member].emplace(now);
+      // Nobody is waited for before its first tick.
+      links_[event.member].emplace(now).progress +=
+          static_cast<double>(first - rollback_.now()) * settings_.rollback.tick_seconds;
       views_[event.member].reset();
       requests.emplace_back(ConnectMember{event.member, event.text});
       notice(SessionNotice::Kind::joined, event.member);
@@ -398,16 +417,6 @@ void SharedPeer::send_inputs(double now, std::vector<PeerRequest>& requests) {
   last_sent_ = now;
   const InputStream* own = rollback_.stream(self_);
   const Tick next = own == nullptr ? rollback_.now() : own->next();
-  const auto run_from = [&](Tick first, Tick end) {
-    InputRun run;
-    run.first = first;
-    for (Tick tick = first; tick < end; ++tick) {
-      const PeerInput* input = own == nullptr ? nullptr : own->at(tick);
-      if (input == nullptr) break;
-      run.inputs.push_back(input);
-    }
-    return run;
-  };
   for (MemberId m = 0; m < k_most_members; ++m) {
     if (!links_[m] || links_[m]->former) continue;
     Linked& other = *links_[m];
@@ -429,29 +438,38 @@ void SharedPeer::send_inputs(double now, std::vector<PeerRequest>& requests) {
     std::vector<InputRun> runs;
     const Tick first =
         own == nullptr ? next : std::max({own->first(), next - repeats_for(other.link.loss_out()), other.have});
-    if (first < next) runs.push_back(run_from(first, next));
-    // What should have been acknowledged by now was lost with all its repetitions.
-    const double overdue = 1.25 * other.link.round_trip() + 4 * other.link.jitter() + 0.02;
-    // It goes out in one piece after the other, newcomers lack seconds of it; all of it several times if much is lost,
-    // because a round trip later it may be too late; and again if that did not help.
-    if (now > other.repaired + overdue) {
-      other.repaired_to = 0;
-      other.repair_copies = copies_for(other.link.loss_out());
-    } else if (other.repaired_to >= other.repair_end && other.repair_copies > 1) {
-      other.repaired_to = 0;
-      --other.repair_copies;
-    }
-    if (other.repaired_to == 0) other.repair_end = first;
-    const Tick from = std::max(other.have, other.repaired_to);
-    if (own != nullptr && other.have >= 0 && from < first && own->keeps(from) &&
-        static_cast<double>(next - from) * settings_.rollback.tick_seconds > overdue) {
-      other.repaired_to = std::min(first, from + k_repaired_at_once);
-      runs.push_back(run_from(from, other.repaired_to));
-      other.repaired = now;
-      ++statistics_.repairs;
+    if (first < next) runs.push_back(run_of(*own, first, next));
+    if (own != nullptr && other.have >= 0) {
+      const Tick end = plan_repair(now, other, first);
+      const Tick from = std::max(other.have, other.repair.next);
+      if (from < end && own->keeps(from)) {
+        runs.push_back(run_of(*own, from, std::min(end, from + k_repaired_at_once)));
+        other.repair.next = runs.back().first + static_cast<Tick>(runs.back().inputs.size());
+        other.repair.sent = now;
+        ++statistics_.repairs;
+      }
     }
     requests.emplace_back(SendMessage{m, write_inputs_message(head, runs)});
   }
+}
+
+// Before which tick inputs are to be sent again: what should have been acknowledged by now was lost with all its
+// repetitions. It goes out in one piece after the other, newcomers lack seconds of it; all of it several times if much
+// is lost, because a round trip later it may be too late; and again if that did not help.
+Tick SharedPeer::plan_repair(double now, Linked& other, Tick newest) const {
+  Linked::Repair& repair = other.repair;
+  if (std::max(other.have, repair.next) < repair.end) return repair.end;
+  const double overdue = 1.25 * other.link.round_trip() + 4 * other.link.jitter() + 0.02;
+  if (repair.copies > 1) {
+    --repair.copies;
+  } else if (now > repair.sent + overdue) {
+    repair.copies = copies_for(other.link.loss_out());
+    repair.end = std::min(newest, rollback_.now() - static_cast<Tick>(overdue / settings_.rollback.tick_seconds));
+  } else {
+    return 0;
+  }
+  repair.next = other.have;
+  return repair.end;
 }
 
 void SharedPeer::show_view(const ViewMessage& view, std::vector<PeerRequest>& requests) {

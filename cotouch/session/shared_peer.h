@@ -149,13 +149,15 @@ class SharedPeer {
   struct Linked {
     explicit Linked(double now) : link(now), progress(now) {}
     PeerLink link;
-    Tick have = -1;                                // of our inputs, all before this one are known there
-    Tick objective = 0;                            // theirs
-    Tick repaired_to = 0;                          // what was sent again ends before this one
-    Tick repair_end = 0;                           // what is sent again should end there
-    int repair_copies = 0;                         // still to be sent
-    double progress;                               // when its stream last grew
-    double repaired = -1, told = -1, probed = -1;  // when we last sent inputs again, a decision, a probe
+    Tick have = -1;      // of our inputs, all before this one are known there
+    Tick objective = 0;  // theirs
+    struct Repair {
+      Tick next = 0, end = 0;  // what of our inputs is sent again
+      int copies = 0;          // still to be sent, with the present one
+      double sent = -1;
+    } repair;
+    double progress;                // when its stream last grew
+    double told = -1, probed = -1;  // when we last sent a decision, a probe
     Ballot decided;
     StateHash hash;       // the newest it has told
     Tick compared = 0;    // with ours
@@ -184,6 +186,7 @@ class SharedPeer {
   PeerInput own_input(const HandInput& hand);
   TickInputs loose_inputs();
   void send_inputs(double now, std::vector<PeerRequest>& requests);
+  Tick plan_repair(double now, Linked& other, Tick newest) const;
   double mean_lead() const;
   void compare_hashes(std::vector<PeerRequest>& requests);
   void sound_alarm(MemberId member, const StateHash& theirs, std::vector<PeerRequest>& requests);
@@ -211,6 +214,8 @@ class SharedPeer {
   // Heard within the patience; to be asked rather than spoken for.
   bool is_heard(double now, MemberId member) const;
   bool may_propose(double now, MemberId proposer, std::uint32_t dropped) const;
+  bool misses(double now, MemberId member) const;
+  void yield(double now);
   bool is_believable(double now, MemberId from, const DecideMessage& message) const;
   // No input after this one can be known to anybody, because all wait for each other.
   Tick latest_end() const { return rollback_.now() + 2 * Rollback::k_widest_window; }
@@ -237,6 +242,7 @@ class SharedPeer {
   double leave_asked_at_ = -1;
 
   Ballot promised_, decided_;
+  double yields_until_ = -1;  // somebody else's proposal goes first
   std::uint32_t highest_round_ = 0;
   std::uint32_t frozen_ = 0;  // nothing is taken from these any more, but through others
   std::optional<Proposal> proposal_;

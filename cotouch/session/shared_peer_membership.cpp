@@ -107,7 +107,8 @@ void SharedPeer::watch_members(double now) {
     const bool first = static_cast<MemberId>(std::countr_zero(remaining)) == self_;
     if (!first)
       proposal_.reset();
-    else if (!proposal_ || proposal_->dropped != suspected || promised_ > proposal_->message.ballot)
+    else if (now >= yields_until_ &&
+             (!proposal_ || proposal_->dropped != suspected || promised_ > proposal_->message.ballot))
       propose(now, suspected);
     if (proposal_) follow_proposal(now);
   }
@@ -212,6 +213,17 @@ bool SharedPeer::may_propose(double now, MemberId proposer, std::uint32_t droppe
   return may;
 }
 
+bool SharedPeer::misses(double now, MemberId member) const {
+  return ((rollback_.awaited() | frozen_) >> member & 1U) != 0 || !is_heard(now, member);
+}
+
+// Two who propose against each other would never end: whoever was overtaken lets the other finish, the lowest the
+// shortest time.
+void SharedPeer::yield(double now) {
+  proposal_.reset();
+  yields_until_ = now + settings_.patience * (1 + self_ / 8.0);
+}
+
 // What the proposer has decided it says itself, as long as it is heard; until then nobody else's word for it counts,
 // unless we have promised.
 bool SharedPeer::is_believable(double now, MemberId from, const DecideMessage& message) const {
@@ -228,23 +240,27 @@ void SharedPeer::take(double now, MemberId from, const ProposeMessage& message) 
   if (!may_propose(now, from, dropped)) return;
   highest_round_ = std::max(highest_round_, message.ballot.round);
   if ((dropped & bit(self_)) != 0) return;  // they will decide without us, and tell us then
+  // Whoever misses the others alone has to go itself.
+  bool missed = false;
+  for_each(dropped, [&](MemberId m) { missed = missed || misses(now, m); });
+  if (!missed) return;
   PromiseMessage answer;
   answer.ballot = promised_;
   if (message.ballot >= promised_) {
     promised_ = answer.ballot = message.ballot;
     frozen_ |= dropped & active_members();
     answer.ends = ends_of(dropped);
-    if (proposal_ && proposal_->message.ballot < promised_) proposal_.reset();
+    if (proposal_ && proposal_->message.ballot < promised_) yield(now);
   }
   queue(from, write_message(answer));
 }
 
-void SharedPeer::take(double /*now*/, MemberId from, const PromiseMessage& message) {
+void SharedPeer::take(double now, MemberId from, const PromiseMessage& message) {
   if (!proposal_ || !is_near(message.ballot) || (proposal_->asked & bit(from)) == 0) return;
   if (message.ballot > proposal_->message.ballot) {
     highest_round_ = std::max(highest_round_, message.ballot.round);
     ++links_[from]->refusals;
-    proposal_.reset();  // too late; again, in a later round, if there is still a reason
+    yield(now);  // then again, in a later round, if there is still a reason
     promised_ = std::max(promised_, Ballot{message.ballot.round, 0});
     return;
   }

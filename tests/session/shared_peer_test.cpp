@@ -319,5 +319,21 @@ TEST(SharedPeer, ANewcomerThatLeavesBeforeItsFirstTickIsNotMissed) {
   EXPECT_LT(session.statistics(0).waited, 0.5);
 }
 
+TEST(SharedPeerSlow, SixteenWhoJoinAnAwfulNetworkAtOnceComeTogether) {
+  SimulatedSession session(shared_balls(), simulation("awful", 16, 1), playing());
+  const auto together = [&] {
+    for (std::size_t i = 0; i < 16; ++i) {
+      if (!session.takes_part(i)) return false;
+      for (MemberId m = 0; m < 16; ++m)
+        if (!session.peer(i).is_active(m)) return false;
+    }
+    return true;
+  };
+  while (!together() && session.now() < 30) session.run_until(session.now() + 0.25);
+  EXPECT_TRUE(together());
+  for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(session.statistics(i).losses, 0U) << i;
+  EXPECT_EQ(session.mismatches(), 0U) << session.first_mismatch();
+}
+
 }  // namespace
 }  // namespace cotouch
