@@ -265,7 +265,7 @@ void SharedSession::carry_out(double now, PeerRequest& request) {
   } else if (const auto* disconnect = std::get_if<DisconnectMember>(&request)) {
     network_->disconnect(disconnect->member);
     Served& served = served_[disconnect->member];
-    if (served.snapshot.size > 0) shelf_.remove(served.snapshot.id);
+    unshelve(served.snapshot);
     served = {};
   } else if (const auto* again = std::get_if<JoinAgain>(&request)) {
     join_again(std::string(again->introduction), now);
