@@ -20,6 +20,11 @@ constexpr std::size_t k_seen = 512;  // views that may be compared
 constexpr std::size_t k_longest_said = 500;
 constexpr double k_silent = 1;  // seconds after which a peer is shown as silent
 
+bool is_kept_in_snapshots(SessionNotice::Kind kind) {
+  using Kind = SessionNotice::Kind;
+  return kind != Kind::said && kind != Kind::desync && kind != Kind::healed;
+}
+
 }  // namespace
 
 SharedSession::SharedSession(SharedSessionSettings settings, SharedSessionListener& listener, SceneLibrary& library)
@@ -283,17 +288,18 @@ void SharedSession::carry_out(double now, PeerRequest& request) {
   }
 }
 
+AgreedTick SharedSession::set_agreed(Tick tick, const WorldState& state, std::uint64_t hash) {
+  const std::scoped_lock lock(agreed_mutex_);
+  agreed_ = {tick, hash, state.head().task.done != 0, state.head().task.seconds};
+  return agreed_;
+}
+
 void SharedSession::confirmed(const ConfirmTick& confirm) {
   const Tick tick = confirm.tick + 1;
   const WorldState& state = runner_->saved(tick);
   const std::uint64_t hash = state.hash();
   if (tick % settings_.peer.hash_every == 0) peer_->set_hash(tick, hash);
-  const AgreedTick agreed{tick, hash, state.head().task.done != 0, state.head().task.seconds};
-  {
-    const std::scoped_lock lock(agreed_mutex_);
-    agreed_ = agreed;
-  }
-  listener_.agreed(agreed);
+  listener_.agreed(set_agreed(tick, state, hash));
   for (std::optional<Recording>* recording : {&recording_, &rolling_}) {
     if (!*recording) continue;
     if (confirm.inputs.reset)
@@ -318,6 +324,7 @@ void SharedSession::noticed(const SessionNotice& notice) {
   const auto note = [&](const char* kind, const std::string& text) {
     if (journal_) journal_->note(notice.tick, kind, text);
   };
+  journal_outdated_ = journal_outdated_ || is_kept_in_snapshots(notice.kind);
   switch (notice.kind) {
     case Kind::joined:
       record_event(RecordedEvent::Kind::joined, name(notice.member));

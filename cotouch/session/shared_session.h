@@ -90,6 +90,7 @@ class SharedSession final : private PeerNetworkListener {
   void poll_peer(double now);
   void carry_out(double now, PeerRequest& request);
   void confirmed(const ConfirmTick& confirm);
+  AgreedTick set_agreed(Tick tick, const WorldState& state, std::uint64_t hash);
   void noticed(const SessionNotice& notice);
   void tell(SharingStatus::State state, const std::string& reason = {});
   void tell_stage(const std::string& stage, double progress);
@@ -140,6 +141,7 @@ class SharedSession final : private PeerNetworkListener {
   // shared_session_journal.cpp
   void open_journal();
   void write_journal(const ConfirmTick& confirm);
+  void snapshot_to_journal(Tick tick, const WorldState& state);
   bool resume_from_journal();
   void resume(Journal journal);
   void report_desync(const SessionNotice& notice);
@@ -201,6 +203,8 @@ class SharedSession final : private PeerNetworkListener {
   std::optional<Recording> recording_;
   std::optional<Recording> rolling_;  // the newest seconds, for the desync alarm
   std::optional<Journal> journal_;
+  bool journal_outdated_ = false;  // who takes part or what is marked is not as the newest snapshot in it says
+  Tick journal_snapshot_ = 0;      // tick of that one
   std::string journal_status_;
   mutable std::mutex agreed_mutex_;
   AgreedTick agreed_;

@@ -41,7 +41,7 @@ void SharedSession::knock(const Invite& invite, double now) {
   if (addresses.size() > k_most_told) addresses.resize(k_most_told);
   out.varint(addresses.size());
   for (const NetAddress& address : addresses) address.write(out);
-  network_->knock(invite, payload, now, PeerNetwork::Errand::join);
+  network_->knock(invite, payload, now, PeerNetwork::Errand::join, settings_.answer_patience);
   phase_ = Phase::knocking;
   if (status_.session.empty()) status_.session = short_name(invite);
   tell(SharingStatus::State::joining);

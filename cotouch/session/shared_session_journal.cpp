@@ -9,7 +9,7 @@
 namespace cotouch {
 namespace {
 
-constexpr Tick k_snapshot_every = 1000;
+constexpr Tick k_snapshot_every = 1000, k_snapshot_at_most_every = 50;
 constexpr int k_most_desyncs_kept = 4;  // recordings of one session
 
 }  // namespace
@@ -30,8 +30,13 @@ void SharedSession::open_journal() {
   // What was written after this tick by somebody who was cut off is not what all agreed on.
   const Tick tick = peer_->objective();
   if (journal_->next_tick() && *journal_->next_tick() > tick) journal_->rewind(tick);
-  ObjectiveSnapshot rest = peer_->snapshot();
-  journal_->snapshot(tick, runner_->objective_state().bytes(), encode_snapshot(rest));
+  snapshot_to_journal(tick, runner_->objective_state());
+}
+
+void SharedSession::snapshot_to_journal(Tick tick, const WorldState& state) {
+  journal_->snapshot(tick, state.bytes(), encode_snapshot(peer_->snapshot()));
+  journal_outdated_ = false;
+  journal_snapshot_ = tick;
 }
 
 void SharedSession::write_journal(const ConfirmTick& confirm) {
@@ -40,16 +45,17 @@ void SharedSession::write_journal(const ConfirmTick& confirm) {
   const WorldState& state = runner_->saved(tick);
   journal_->append(confirm.tick, encode_tick(confirm.inputs.hands), state.hash());
   if (confirm.inputs.reset) journal_->note(confirm.tick, "reset", "");
-  if (tick % k_snapshot_every != 0 && !confirm.inputs.reset) return;
-  const ObjectiveSnapshot rest = peer_->snapshot();
-  journal_->snapshot(tick, state.bytes(), encode_snapshot(rest));
+  // What stands beside the world is in snapshots only; whoever changes it all the time must not fill the disk.
+  const bool outdated = journal_outdated_ && tick >= journal_snapshot_ + k_snapshot_at_most_every;
+  if (tick % k_snapshot_every == 0 || confirm.inputs.reset || outdated) snapshot_to_journal(tick, state);
 }
 
 // Nobody is there any more, but we have seen it all: the session goes on from here.
 bool SharedSession::resume_from_journal() {
   if (settings_.journal.empty() || !std::filesystem::exists(settings_.journal)) return false;
   try {
-    Journal journal = Journal::open(settings_.journal);
+    Journal journal = journal_ ? std::move(*journal_) : Journal::open(settings_.journal);
+    journal_.reset();
     if (journal.head().session != status_.session || !journal.newest_snapshot()) return false;
     resume(std::move(journal));
     return true;
@@ -85,18 +91,23 @@ void SharedSession::resume(Journal journal) {
   });
 
   ObjectiveSnapshot snapshot;
-  if (const std::optional<ObjectiveSnapshot> rest = decode_snapshot(newest.rest)) {
-    snapshot.marks = rest->marks;
-    for (const std::optional<Member>& member : rest->members)
-      if (member && snapshot.former.size() < k_most_former) snapshot.former.push_back(member->introduction);
+  if (std::optional<ObjectiveSnapshot> rest = decode_snapshot(newest.rest)) {
+    snapshot.synchronised = rest->synchronised;
+    snapshot.marks = std::move(rest->marks);
+    // Those who took part may have gone on without us, and so may those whom we missed already.
+    snapshot.former = std::move(rest->former);
+    for (const std::optional<Member>& member : rest->members) {
+      const auto introduction = member ? read_introduction(member->introduction) : std::nullopt;
+      if (introduction && introduction->credential.identity != network_->identity().public_key())
+        snapshot.former.insert(snapshot.former.begin(), member->introduction);
+    }
+    if (snapshot.former.size() > k_most_former) snapshot.former.resize(k_most_former);
   }
   hosts_ = true;
   network_->host(invite_.secret, invite_.expires);
-  Invite invite = invite_;
-  invite.host = network_->identity().public_key();
-  invite.addresses = own_introduction().addresses;
-  invite_ = invite;
-  status_.invite = format_invite(invite);
+  invite_.host = network_->identity().public_key();
+  invite_.addresses = own_introduction().addresses;
+  status_.invite = format_invite(invite_);
   snapshot.tick = tick;
   const MemberId self = settings_.observer ? static_cast<MemberId>(k_shared_hands) : MemberId{0};
   snapshot.members[self] = Member{tick, write_introduction(own_introduction())};

@@ -56,6 +56,7 @@ void SharedSession::begin_hosting() {
 void SharedSession::start_world(const WorldState& state, Tick tick) {
   runner_ = std::make_unique<WorldRunner>(model_, state, tick);
   world_since_ = tick;
+  set_agreed(tick, state, state.hash());
   healing_.reset();
   heal_asked_ = -1;
   start_state_ = WorldState(*model_);
