@@ -14,7 +14,7 @@
 namespace cotouch {
 namespace {
 
-constexpr double k_peers_interval = 0.25, k_view_interval = 0.1, k_flush_interval = 0.5;  // seconds
+constexpr double k_peers_interval = 0.25, k_view_interval = 0.1;  // seconds
 constexpr auto k_longest_wait = std::chrono::milliseconds(5);
 constexpr std::size_t k_seen = 512;  // views that may be compared
 constexpr std::size_t k_longest_said = 500;
@@ -175,7 +175,7 @@ void SharedSession::run(const std::stop_token& stop) {
       fail(error.what());
     }
   }
-  if (journal_) journal_->flush();
+  close_journal();
   over_ = true;
 }
 
@@ -201,14 +201,7 @@ void SharedSession::run_once(double now) {
     search_former(now);
     compare_views(now);
     tell_peers(now);
-    if (journal_ && now > flushed_ + k_flush_interval) {
-      flushed_ = now;
-      journal_->flush();
-      if (journal_->status() != journal_status_) {
-        journal_status_ = journal_->status();
-        if (!journal_status_.empty()) listener_.problem(journal_status_);
-      }
-    }
+    look_at_journal(now);
   }
 }
 
@@ -307,7 +300,7 @@ void SharedSession::confirmed(const ConfirmTick& confirm) {
     append_tick(**recording, confirm.inputs.hands, state);
   }
   if (tick % (10 * settings_.peer.hash_every) == 0) rolling_ = begin_shared_recording(*model_, state, description_);
-  write_journal(confirm);
+  write_journal(confirm, state, hash);
 }
 
 void SharedSession::noticed(const SessionNotice& notice) {

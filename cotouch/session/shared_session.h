@@ -5,7 +5,7 @@
 // Others leave it wishes from any thread; it tells what happens through its listener, on its own thread.
 #pragma once
 
-#include <cotouch/session/journal.h>
+#include <cotouch/session/journal_writer.h>
 #include <cotouch/session/peer_network.h>
 #include <cotouch/session/running_world.h>
 #include <cotouch/session/scene_library.h>
@@ -140,8 +140,10 @@ class SharedSession final : private PeerNetworkListener {
 
   // shared_session_journal.cpp
   void open_journal();
-  void write_journal(const ConfirmTick& confirm);
-  void snapshot_to_journal(Tick tick, const WorldState& state);
+  void close_journal();
+  void look_at_journal(double now);
+  void write_journal(const ConfirmTick& confirm, const WorldState& state, std::uint64_t hash);
+  void begin_journal(Tick tick, const WorldState& state);
   bool resume_from_journal();
   void resume(Journal journal);
   void report_desync(const SessionNotice& notice);
@@ -169,7 +171,7 @@ class SharedSession final : private PeerNetworkListener {
   std::unique_ptr<StepScratch> loose_scratch_;
   bool loosely_ = false, hosts_ = false, leaving_ = false, again_ = false;
   double began_ = 0, told_peers_ = -1, showed_view_ = -1, alive_sent_ = -1, ready_sent_ = -1, searched_ = 0,
-         refused_until_ = 0, flushed_ = 0;
+         refused_until_ = 0, looked_at_journal_ = 0;
   int knocks_ = 0;
   std::array<std::optional<Introduction>, k_most_members> introductions_;
   std::map<GuestId, Guest> guests_;
@@ -202,7 +204,7 @@ class SharedSession final : private PeerNetworkListener {
   bool state_changed_ = false;
   std::optional<Recording> recording_;
   std::optional<Recording> rolling_;  // the newest seconds, for the desync alarm
-  std::optional<Journal> journal_;
+  std::optional<JournalWriter> journal_;
   bool journal_outdated_ = false;  // who takes part or what is marked is not as the newest snapshot in it says
   Tick journal_snapshot_ = 0;      // tick of that one
   std::string journal_status_;

@@ -164,7 +164,7 @@ void SharedSession::heal(double now) {
   runner_->restart(state, snapshot->tick);
   world_since_ = snapshot->tick;
   rolling_ = begin_shared_recording(*model_, state, description_);
-  if (journal_) journal_->rewind(snapshot->tick);
+  if (journal_) begin_journal(snapshot->tick, state);
   for (PeerRequest& request : requests) carry_out(now, request);
 }
 

@@ -10,7 +10,8 @@ namespace cotouch {
 namespace {
 
 constexpr Tick k_snapshot_every = 1000, k_snapshot_at_most_every = 50;
-constexpr int k_most_desyncs_kept = 4;  // recordings of one session
+constexpr double k_look_interval = 0.1;  // seconds
+constexpr int k_most_desyncs_kept = 4;   // recordings of one session
 
 }  // namespace
 
@@ -28,33 +29,51 @@ void SharedSession::open_journal() {
     }
   }
   // What was written after this tick by somebody who was cut off is not what all agreed on.
-  const Tick tick = peer_->objective();
-  if (journal_->next_tick() && *journal_->next_tick() > tick) journal_->rewind(tick);
-  snapshot_to_journal(tick, runner_->objective_state());
+  begin_journal(peer_->objective(), runner_->objective_state());
 }
 
-void SharedSession::snapshot_to_journal(Tick tick, const WorldState& state) {
-  journal_->snapshot(tick, state.bytes(), encode_snapshot(peer_->snapshot()));
+void SharedSession::begin_journal(Tick tick, const WorldState& state) {
+  journal_->begin(tick, {state.bytes().begin(), state.bytes().end()}, encode_snapshot(peer_->snapshot()));
   journal_outdated_ = false;
   journal_snapshot_ = tick;
 }
 
-void SharedSession::write_journal(const ConfirmTick& confirm) {
+void SharedSession::close_journal() {
+  if (!journal_) return;
+  const Journal journal = journal_->stop();
+  journal_.reset();
+  if (!journal.status().empty())
+    listener_.problem("The end of the session is missing in the journal " + settings_.journal.string() +
+                      ": it could not be written.");
+}
+
+void SharedSession::look_at_journal(double now) {
+  if (!journal_ || now < looked_at_journal_ + k_look_interval) return;
+  looked_at_journal_ = now;
+  const std::string status = journal_->status();
+  if (status != journal_status_ && !status.empty()) listener_.problem(status);
+  journal_status_ = status;
+}
+
+// `state` is the one after this tick, `hash` its hash.
+void SharedSession::write_journal(const ConfirmTick& confirm, const WorldState& state, std::uint64_t hash) {
   if (!journal_) return;
   const Tick tick = confirm.tick + 1;
-  const WorldState& state = runner_->saved(tick);
-  journal_->append(confirm.tick, encode_tick(confirm.inputs.hands), state.hash());
+  journal_->append(confirm.tick, encode_tick(confirm.inputs.hands), hash);
   if (confirm.inputs.reset) journal_->note(confirm.tick, "reset", "");
   // What stands beside the world is in snapshots only; whoever changes it all the time must not fill the disk.
   const bool outdated = journal_outdated_ && tick >= journal_snapshot_ + k_snapshot_at_most_every;
-  if (tick % k_snapshot_every == 0 || confirm.inputs.reset || outdated) snapshot_to_journal(tick, state);
+  if (tick % k_snapshot_every != 0 && !confirm.inputs.reset && !outdated) return;
+  journal_->snapshot(tick, {state.bytes().begin(), state.bytes().end()}, encode_snapshot(peer_->snapshot()));
+  journal_outdated_ = false;
+  journal_snapshot_ = tick;
 }
 
 // Nobody is there any more, but we have seen it all: the session goes on from here.
 bool SharedSession::resume_from_journal() {
   if (settings_.journal.empty() || !std::filesystem::exists(settings_.journal)) return false;
   try {
-    Journal journal = journal_ ? std::move(*journal_) : Journal::open(settings_.journal);
+    Journal journal = journal_ ? journal_->stop() : Journal::open(settings_.journal);
     journal_.reset();
     if (journal.head().session != status_.session || !journal.newest_snapshot()) return false;
     resume(std::move(journal));

@@ -1,10 +1,14 @@
 // An observer: a program without a hand that keeps a journal of a shared session.
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
+#include <cotouch/session/database.h>
 
 #include "session/shared_program.h"
+#include "support/child_process.h"
+
+#include <sched.h>
+#include <sys/mount.h>
+
+#include <csignal>
+#include <fstream>
 
 namespace cotouch {
 namespace {
@@ -95,6 +99,124 @@ TEST(Observer, GoesOnFromItsJournalIfNobodyElseIsLeft) {
   EXPECT_TRUE(agree(oscar, carl, 100));
   oscar.stop();
   EXPECT_GT(written_until(folder / "journal"), written + 200);
+}
+
+// A disk that is filled and emptied again: a real one of four mebibytes if this machine lets us have it, otherwise this
+// process may write no files for a while. In a child, before it has threads.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const std::filesystem::path& folder) : folder_(folder) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    real_ = unshare(CLONE_NEWNS) == 0 && mount("", "/", "", MS_PRIVATE | MS_REC, nullptr) == 0 &&
+            mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=4m") == 0;
+  }
+  bool is_real() const { return real_; }
+  void fill() {
+    if (!real_) return allow_bytes(1);
+    std::ofstream out(folder_ / "others", std::ios::binary);
+    while (out.put('x').flush()) {
+    }
+  }
+  void empty() {
+    if (!real_) return allow_bytes(RLIM_INFINITY);
+    std::filesystem::remove(folder_ / "others");
+  }
+
+ private:
+  std::filesystem::path folder_;
+  bool real_ = false;
+};
+
+// Every tick in the journal is the one that this program has agreed on.
+void expect_kept(const std::filesystem::path& journal, const Program& program, Tick at_least) {
+  Tick compared = 0, last = 0;
+  Journal::open_to_read(journal).for_each_tick(0, [&](const JournalTick& tick) {
+    last = tick.tick;
+    const std::uint64_t hash = program.hash_at(tick.tick + 1);
+    compared += hash != 0 ? 1 : 0;
+    EXPECT_TRUE(hash == 0 || hash == tick.state_hash) << tick.tick;
+    return true;
+  });
+  EXPECT_GT(compared, 100);
+  EXPECT_GE(last + 1, at_least);
+}
+
+void observe_with_a_full_disk(const std::filesystem::path& folder) {
+  SmallDisk disk(folder);
+  const std::filesystem::path journal = folder / "journal";
+  Program anna(0, "Anna"), ben(1, "Ben"), oscar(2, "Oscar", true);
+  anna.host(three_balls());
+  const std::string invite = invite_of(anna);
+  oscar.settings().journal = journal;
+  oscar.join(invite);
+  ben.join(invite);
+  const auto all_here = [&] { return anna.people().size() == 3 && ben.people().size() == 3; };
+  ASSERT_TRUE(eventually(all_here));
+  const Tick began = anna.session().agreed().tick;
+  ASSERT_TRUE(eventually([&] { return written_until(journal) > began + 200; }));
+
+  disk.fill();
+  ASSERT_TRUE(eventually([&] { return !oscar.problems().empty(); }));
+  EXPECT_TRUE(oscar.problems()[0].starts_with(
+      disk.is_real() ? "The disk is full: the journal " + journal.string() + " cannot be written. The session goes on;"
+                     : "The journal " + journal.string() + " cannot be written: "))
+      << oscar.problems()[0];
+  const Tick written = written_until(journal), full = anna.session().agreed().tick;
+  ASSERT_TRUE(eventually([&] {
+    return anna.session().agreed().tick > full + 300 && ben.session().agreed().tick > full + 300 &&
+           oscar.session().agreed().tick > full + 300;
+  }));
+  EXPECT_TRUE(all_here());
+  EXPECT_TRUE(agree(anna, ben, 300));
+  EXPECT_EQ(written_until(journal), written);
+  expect_kept(journal, anna, written);
+
+  // It waits for room, and loses nothing if there is some before it ends.
+  disk.empty();
+  ASSERT_TRUE(eventually([&] { return written_until(journal) > full + 300; }));
+  EXPECT_EQ(oscar.problems().size(), 1U);
+  disk.fill();
+  ASSERT_TRUE(eventually([&] { return oscar.problems().size() == 2; }));
+  const Tick again = written_until(journal);
+  EXPECT_GT(again, full + 300);
+  oscar.stop();
+  ASSERT_EQ(oscar.problems().size(), 3U);
+  EXPECT_EQ(oscar.problems()[2],
+            "The end of the session is missing in the journal " + journal.string() + ": it could not be written.");
+  disk.empty();
+  expect_kept(journal, anna, again);
+}
+
+TEST(ObserverSlow, SaysThatItsDiskIsFullAndKeepsWhatWasWritten) {
+  TemporaryFolder folder;
+  EXPECT_EQ(in_a_child([&] {
+              observe_with_a_full_disk(folder.path());
+              return testing::Test::HasFailure() ? 1 : 0;
+            }),
+            0);
+}
+
+// SQLite waits two seconds for somebody else who has the file, as for a disk that takes its time.
+TEST(ObserverSlow, HoldsNobodyUpWhileItsDiskIsSlow) {
+  Program anna(0, "Anna"), oscar(2, "Oscar", true);
+  anna.host(three_balls());
+  oscar.settings().journal = oscar.folder() / "journal";
+  oscar.join(invite_of(anna));
+  ASSERT_TRUE(eventually([&] { return anna.people().size() == 2 && anna.session().agreed().tick > 300; }));
+  const auto ticks_in_three_seconds = [&] {
+    const Tick before = anna.session().agreed().tick;
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+    return anna.session().agreed().tick - before;
+  };
+  const Tick calm = ticks_in_three_seconds();
+  Database slow(oscar.settings().journal, Database::Access::write);
+  slow.run("BEGIN IMMEDIATE");
+  const Tick held = ticks_in_three_seconds();
+  slow.run("COMMIT");
+  std::printf("ticks agreed on in three seconds: %lld, %lld while the disk was slow\n", static_cast<long long>(calm),
+              static_cast<long long>(held));
+  EXPECT_GT(held, calm * 6 / 10);
+  EXPECT_TRUE(eventually([&] { return written_until(oscar.settings().journal) > 300 + calm + held; }));
 }
 
 }  // namespace
