@@ -114,7 +114,8 @@ class SmallDisk {
   void fill() {
     if (!real_) return allow_bytes(1);
     std::ofstream out(folder_ / "others", std::ios::binary);
-    while (out.put('x').flush()) {
+    const std::string page(4096, 'x');
+    while (out << page << std::flush) {
     }
   }
   void empty() {
