@@ -23,15 +23,16 @@ class Program final : public SharedSessionListener {
   }
 
  public:
-  explicit Program(std::size_t number, const std::string& name, bool observer = false)
+  // `patience`: seconds until somebody who is silent is dropped.
+  explicit Program(std::size_t number, const std::string& name, bool observer = false, double patience = 1)
       : library_(folder_ / "scenes"), number_(number) {
     settings_.name = name;
     settings_.observer = observer;
     settings_.identity = folder_ / "identity";
     settings_.received = folder_ / "received";
     settings_.udp.loopback = true;
-    settings_.peer.patience = 1;
-    settings_.peer.patience_alone = 2;
+    settings_.peer.patience = patience;
+    settings_.peer.patience_alone = 2 * patience;
   }
   ~Program() override { stop(); }
 
