@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <set>
 
 namespace cotouch {
 namespace {
@@ -207,27 +208,24 @@ TEST(ObserverSlow, SaysThatItsDiskIsFullAndKeepsWhatWasWritten) {
             0);
 }
 
-// SQLite waits two seconds for somebody else who has the file, as for a disk that takes its time.
+// SQLite waits two seconds for somebody else who has the file, as for a disk that takes its time; then it says so.
+// Until that, ticks of half a second could be agreed on before the first attempt, if all waited for it.
 TEST(ObserverSlow, HoldsNobodyUpWhileItsDiskIsSlow) {
   Program anna(0, "Anna", k_plays, k_patience), oscar(2, "Oscar", k_observes, k_patience);
   anna.host(three_balls());
   oscar.settings().journal = oscar.folder() / "journal";
   oscar.join(invite_of(anna));
-  ASSERT_TRUE(eventually([&] { return anna.people().size() == 2 && anna.session().agreed().tick > 300; }));
-  const auto ticks_in_three_seconds = [&] {
-    const Tick before = anna.session().agreed().tick;
-    std::this_thread::sleep_for(std::chrono::seconds(3));
-    return anna.session().agreed().tick - before;
-  };
-  const Tick calm = ticks_in_three_seconds();
+  ASSERT_TRUE(eventually([&] { return written_until(oscar.settings().journal) > 300; }));
   Database slow(oscar.settings().journal, Database::Access::write);
   slow.run("BEGIN IMMEDIATE");
-  const Tick held = ticks_in_three_seconds();
+  std::set<Tick> seen;
+  ASSERT_TRUE(eventually([&] {
+    seen.insert(oscar.session().agreed().tick);
+    return !oscar.problems().empty();
+  }));
   slow.run("COMMIT");
-  std::printf("ticks agreed on in three seconds: %lld, %lld while the disk was slow\n", static_cast<long long>(calm),
-              static_cast<long long>(held));
-  EXPECT_GT(held, calm * 6 / 10);
-  EXPECT_TRUE(eventually([&] { return written_until(oscar.settings().journal) > 300 + calm + held; }));
+  EXPECT_GT(seen.size(), 80U);
+  EXPECT_TRUE(eventually([&] { return written_until(oscar.settings().journal) > *seen.rbegin(); }));
 }
 
 }  // namespace
