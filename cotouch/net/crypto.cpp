@@ -101,11 +101,18 @@ bool verify(const PublicKey& signer, std::span<const std::byte> message, const S
 std::string fingerprint(const PublicKey& key) {
   const Digest digest = hash_of("cotouch fingerprint", {key.bytes});
   std::string text;
-  for (std::size_t i = 0; i < 16; ++i) {
-    const auto byte = static_cast<unsigned>(digest[i]);
-    if (i > 0 && i % 2 == 0) text += ' ';
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
+  for (std::size_t i = 0; i < 16; i += 2) {
+    if (i > 0) text += ' ';
+    text += hex_of(std::span(digest).subspan(i, 2));
+  }
+  return text;
+}
+
+std::string hex_of(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += "0123456789abcdef"[static_cast<unsigned>(byte) >> 4];
+    text += "0123456789abcdef"[static_cast<unsigned>(byte) & 15];
   }
   return text;
 }

@@ -68,6 +68,8 @@ struct PublicKey {
 bool verify(const PublicKey& signer, std::span<const std::byte> message, const Signature& signature) noexcept;
 // What people read to each other to make sure that they know the same key: eight groups of four hexadecimal digits.
 std::string fingerprint(const PublicKey& key);
+// Two hexadecimal digits a byte.
+std::string hex_of(std::span<const std::byte> bytes);
 
 // X25519: what two sides agree on a secret with.
 struct ExchangeKey {

@@ -30,11 +30,12 @@ class ClientHandshake {
     refused,     // the host's program said no: refusal() says why
     gave_up,     // nobody answered
   };
-  static constexpr double k_attempt_seconds = 6, k_patience_seconds = 20;
+  static constexpr double k_attempt_seconds = 6, k_patience_seconds = 10;
 
   // `payload` (at most k_largest_payload bytes, or it throws Error) is what the host's caller is to see.
-  // `now` is in seconds of a clock that does not jump.
-  ClientHandshake(const Invite& invite, const Identity& identity, std::span<const std::byte> payload, double now);
+  // `now` is in seconds of a clock that does not jump; after `patience` seconds without an answer it gives up.
+  ClientHandshake(const Invite& invite, const Identity& identity, std::span<const std::byte> payload, double now,
+                  double patience = k_patience_seconds);
 
   // What is to be sent now to each of `targets()`; empty if it is not time yet or all is over. Valid until the next
   // call.
@@ -74,7 +75,7 @@ class ClientHandshake {
   SharedSecret static_secret_;  // es
   Digest request_hash_{};       // h2
   NetAddress host_address_;
-  double began_ = 0, requested_at_ = 0, next_send_ = 0, interval_ = 0;
+  double began_, patience_, requested_at_ = 0, next_send_ = 0, interval_ = 0;
   std::array<std::byte, k_request_bytes> sent_{};  // the Hello or the Request
   std::size_t sent_bytes_ = 0;
   AnswerContent answer_;

@@ -12,13 +12,14 @@ constexpr double k_first_interval = 0.25, k_longest_interval = 1;  // s
 }  // namespace
 
 ClientHandshake::ClientHandshake(const Invite& invite, const Identity& identity, std::span<const std::byte> payload,
-                                 double now)
+                                 double now, double patience)
     : invite_(invite),
       identity_(identity),
       session_(invite.session()),
       join_key_(identity, session_),
       mac_key_(invite.secret),
-      began_(now) {
+      began_(now),
+      patience_(patience) {
   content_.credential = join_key_.credential();
   if (!content_.payload.assign(payload))
     throw Error("What is sent with a request to join is too long (at most " + std::to_string(k_largest_payload) +
@@ -32,7 +33,7 @@ ClientHandshake::ClientHandshake(const Invite& invite, const Identity& identity,
 
 std::span<const std::byte> ClientHandshake::due(double now) {
   if (over()) return {};
-  if (now - began_ >= k_patience_seconds) {
+  if (now - began_ >= patience_) {
     end(State::gave_up);
     return {};
   }

@@ -150,9 +150,10 @@ void PeerNetwork::disconnect_all() {
   for (std::unique_ptr<Channel>& channel : members_) channel.reset();
 }
 
-void PeerNetwork::knock(const Invite& invite, std::span<const std::byte> payload, double now, Errand errand) {
+void PeerNetwork::knock(const Invite& invite, std::span<const std::byte> payload, double now, Errand errand,
+                        double patience) {
   errand_ = errand;
-  knocking_ = std::make_unique<ClientHandshake>(invite, identity_, payload, now);
+  knocking_ = std::make_unique<ClientHandshake>(invite, identity_, payload, now, patience);
 }
 
 void PeerNetwork::knock_again(double now, PeerNetworkListener& listener) {

@@ -65,7 +65,8 @@ class PeerNetwork {
 
   // One handshake at a time: to join, after which all channels of another session are gone, or only to ask something.
   enum class Errand : std::uint8_t { join, ask };
-  void knock(const Invite& invite, std::span<const std::byte> payload, double now, Errand errand);
+  void knock(const Invite& invite, std::span<const std::byte> payload, double now, Errand errand,
+             double patience = ClientHandshake::k_patience_seconds);
   bool is_knocking() const { return knocking_ != nullptr; }
   void stop_knocking() { knocking_.reset(); }
   void to_doorkeeper(double now, std::span<const std::byte> message);

@@ -14,11 +14,16 @@
 namespace cotouch {
 namespace {
 
-constexpr double k_peers_interval = 0.25, k_view_interval = 0.1, k_flush_interval = 0.5;  // seconds
+constexpr double k_peers_interval = 0.25, k_view_interval = 0.1;  // seconds
 constexpr auto k_longest_wait = std::chrono::milliseconds(5);
 constexpr std::size_t k_seen = 512;  // views that may be compared
 constexpr std::size_t k_longest_said = 500;
 constexpr double k_silent = 1;  // seconds after which a peer is shown as silent
+
+bool is_kept_in_snapshots(SessionNotice::Kind kind) {
+  using Kind = SessionNotice::Kind;
+  return kind != Kind::said && kind != Kind::desync && kind != Kind::healed;
+}
 
 }  // namespace
 
@@ -170,7 +175,7 @@ void SharedSession::run(const std::stop_token& stop) {
       fail(error.what());
     }
   }
-  if (journal_) journal_->flush();
+  close_journal();
   over_ = true;
 }
 
@@ -196,14 +201,7 @@ void SharedSession::run_once(double now) {
     search_former(now);
     compare_views(now);
     tell_peers(now);
-    if (journal_ && now > flushed_ + k_flush_interval) {
-      flushed_ = now;
-      journal_->flush();
-      if (journal_->status() != journal_status_) {
-        journal_status_ = journal_->status();
-        if (!journal_status_.empty()) listener_.problem(journal_status_);
-      }
-    }
+    look_at_journal(now);
   }
 }
 
@@ -265,7 +263,7 @@ void SharedSession::carry_out(double now, PeerRequest& request) {
   } else if (const auto* disconnect = std::get_if<DisconnectMember>(&request)) {
     network_->disconnect(disconnect->member);
     Served& served = served_[disconnect->member];
-    if (served.snapshot.size > 0) shelf_.remove(served.snapshot.id);
+    unshelve(served.snapshot);
     served = {};
   } else if (const auto* again = std::get_if<JoinAgain>(&request)) {
     join_again(std::string(again->introduction), now);
@@ -283,17 +281,18 @@ void SharedSession::carry_out(double now, PeerRequest& request) {
   }
 }
 
+AgreedTick SharedSession::set_agreed(Tick tick, const WorldState& state, std::uint64_t hash) {
+  const std::scoped_lock lock(agreed_mutex_);
+  agreed_ = {tick, hash, state.head().task.done != 0, state.head().task.seconds};
+  return agreed_;
+}
+
 void SharedSession::confirmed(const ConfirmTick& confirm) {
   const Tick tick = confirm.tick + 1;
   const WorldState& state = runner_->saved(tick);
   const std::uint64_t hash = state.hash();
   if (tick % settings_.peer.hash_every == 0) peer_->set_hash(tick, hash);
-  const AgreedTick agreed{tick, hash, state.head().task.done != 0, state.head().task.seconds};
-  {
-    const std::scoped_lock lock(agreed_mutex_);
-    agreed_ = agreed;
-  }
-  listener_.agreed(agreed);
+  listener_.agreed(set_agreed(tick, state, hash));
   for (std::optional<Recording>* recording : {&recording_, &rolling_}) {
     if (!*recording) continue;
     if (confirm.inputs.reset)
@@ -301,7 +300,7 @@ void SharedSession::confirmed(const ConfirmTick& confirm) {
     append_tick(**recording, confirm.inputs.hands, state);
   }
   if (tick % (10 * settings_.peer.hash_every) == 0) rolling_ = begin_shared_recording(*model_, state, description_);
-  write_journal(confirm);
+  write_journal(confirm, state, hash);
 }
 
 void SharedSession::noticed(const SessionNotice& notice) {
@@ -318,6 +317,7 @@ void SharedSession::noticed(const SessionNotice& notice) {
   const auto note = [&](const char* kind, const std::string& text) {
     if (journal_) journal_->note(notice.tick, kind, text);
   };
+  journal_outdated_ = journal_outdated_ || is_kept_in_snapshots(notice.kind);
   switch (notice.kind) {
     case Kind::joined:
       record_event(RecordedEvent::Kind::joined, name(notice.member));

@@ -5,7 +5,7 @@
 // Others leave it wishes from any thread; it tells what happens through its listener, on its own thread.
 #pragma once
 
-#include <cotouch/session/journal.h>
+#include <cotouch/session/journal_writer.h>
 #include <cotouch/session/peer_network.h>
 #include <cotouch/session/running_world.h>
 #include <cotouch/session/scene_library.h>
@@ -54,8 +54,8 @@ class SharedSession final : private PeerNetworkListener {
  private:
   enum class Phase : std::uint8_t { idle, knocking, loading, fetching, ready, running, over };
   static constexpr double k_pieces_per_second = 4096, k_pieces_at_once = 256;  // to one guest
+  static constexpr std::uint32_t k_warm_nodes = 4096;  // for each pair of parts, in every shared world
   struct Guest {
-    Credential credential;
     Introduction introduction;
     std::optional<MemberId> member;
     bool admitted = false;
@@ -75,10 +75,11 @@ class SharedSession final : private PeerNetworkListener {
     std::string missing;  // why it has to come from the others
   };
 
-  // From the network, on this thread.
+  // From the network, on this thread. shared_session_door.cpp
   void from_member(double now, MemberId member, std::span<const std::byte> message) override;
   void from_guest(double now, GuestId guest, std::span<const std::byte> message) override;
   Decision asked(double now, GuestId guest, const JoinRequest& request) override;
+  // shared_session_joining.cpp
   void handshake_over(double now, ClientHandshake& handshake) override;
   void from_doorkeeper(double now, std::span<const std::byte> message) override;
 
@@ -89,6 +90,7 @@ class SharedSession final : private PeerNetworkListener {
   void poll_peer(double now);
   void carry_out(double now, PeerRequest& request);
   void confirmed(const ConfirmTick& confirm);
+  AgreedTick set_agreed(Tick tick, const WorldState& state, std::uint64_t hash);
   void noticed(const SessionNotice& notice);
   void tell(SharingStatus::State state, const std::string& reason = {});
   void tell_stage(const std::string& stage, double progress);
@@ -99,40 +101,49 @@ class SharedSession final : private PeerNetworkListener {
   const WorldState& shown() const { return loosely_ ? loose_ : runner_->now(); }
   void announce(SessionEvent event);
 
-  // shared_session_joining.cpp
+  // shared_session_start.cpp
   void begin_hosting();
-  void shelve_scene();
   void start_peer(MemberId self, const ObjectiveSnapshot& snapshot);
   void start_world(const WorldState& state, Tick tick);
+  std::vector<NetAddress> own_addresses() const;
+  Introduction own_introduction() const;
+  static std::string short_name(const Invite& invite);  // of its session
+
+  // shared_session_joining.cpp
   void knock(const Invite& invite, double now);
   void load_scene(bool from_folder);
   void poll_joining(double now);
+  void join_again(const std::string& introduction, double now);
+  void search_former(double now);
+  std::optional<Invite> invite_to(const std::string& introduction) const;
+
+  // shared_session_fetching.cpp
   void begin_fetching();
   void poll_fetching(double now);
-  void poll_guests(double now);
-  void make_snapshot(Guest& guest, double now);
-  bool may_be_admitted(GuestId id) const;
-  void hand_out_snapshot(double now, MemberId member, Tick latest);
   bool take_manifest(std::span<const std::byte> bytes);
   bool is_stored(const std::string& name, const ObjectName& object) const;
   std::filesystem::path received_folder() const;
-  template <class Send>
-  void answer_want(double now, std::span<const std::byte> want, Allowance& pieces, const Send& send) {
-    for (const Bytes& answer : shelf_.answer(want)) {
-      if (!pieces.take(now) || !all_pieces_.take(now)) return;  // asked for again when it is missed
-      send(answer);
-    }
-  }
-  void join_again(const std::string& introduction, double now);
-  void search_former(double now);
   void heal(double now);
+
+  // shared_session_door.cpp
+  void shelve_scene();
+  void unshelve(ObjectName& object);
+  Decision compared(double now, const Credential& by, ByteReader& question);
+  void poll_guests(double now);
+  bool may_be_admitted(GuestId id) const;
+  bool takes_part(const Credential& credential) const;
   Bytes snapshot_bytes(Tick latest) const;
-  Introduction own_introduction() const;
-  std::optional<Invite> invite_to(const std::string& introduction) const;
+  void make_snapshot(Guest& guest, double now);
+  void hand_out_snapshot(double now, MemberId member, Tick latest);
+  template <class Send>
+  void answer_want(double now, std::span<const std::byte> want, Allowance& pieces, const Send& send);
 
   // shared_session_journal.cpp
   void open_journal();
-  void write_journal(const ConfirmTick& confirm);
+  void close_journal();
+  void look_at_journal(double now);
+  void write_journal(const ConfirmTick& confirm, const WorldState& state, std::uint64_t hash);
+  void begin_journal(Tick tick, const WorldState& state);
   bool resume_from_journal();
   void resume(Journal journal);
   void report_desync(const SessionNotice& notice);
@@ -160,7 +171,7 @@ class SharedSession final : private PeerNetworkListener {
   std::unique_ptr<StepScratch> loose_scratch_;
   bool loosely_ = false, hosts_ = false, leaving_ = false, again_ = false;
   double began_ = 0, told_peers_ = -1, showed_view_ = -1, alive_sent_ = -1, ready_sent_ = -1, searched_ = 0,
-         refused_until_ = 0, flushed_ = 0;
+         refused_until_ = 0, looked_at_journal_ = 0;
   int knocks_ = 0;
   std::array<std::optional<Introduction>, k_most_members> introductions_;
   std::map<GuestId, Guest> guests_;
@@ -193,7 +204,9 @@ class SharedSession final : private PeerNetworkListener {
   bool state_changed_ = false;
   std::optional<Recording> recording_;
   std::optional<Recording> rolling_;  // the newest seconds, for the desync alarm
-  std::optional<Journal> journal_;
+  std::optional<JournalWriter> journal_;
+  bool journal_outdated_ = false;  // who takes part or what is marked is not as the newest snapshot in it says
+  Tick journal_snapshot_ = 0;      // tick of that one
   std::string journal_status_;
   mutable std::mutex agreed_mutex_;
   AgreedTick agreed_;

@@ -9,8 +9,9 @@
 namespace cotouch {
 namespace {
 
-constexpr Tick k_snapshot_every = 1000;
-constexpr int k_most_desyncs_kept = 4;  // recordings of one session
+constexpr Tick k_snapshot_every = 1000, k_snapshot_at_most_every = 50;
+constexpr double k_look_interval = 0.1;  // seconds
+constexpr int k_most_desyncs_kept = 4;   // recordings of one session
 
 }  // namespace
 
@@ -28,28 +29,52 @@ void SharedSession::open_journal() {
     }
   }
   // What was written after this tick by somebody who was cut off is not what all agreed on.
-  const Tick tick = peer_->objective();
-  if (journal_->next_tick() && *journal_->next_tick() > tick) journal_->rewind(tick);
-  ObjectiveSnapshot rest = peer_->snapshot();
-  journal_->snapshot(tick, runner_->objective_state().bytes(), encode_snapshot(rest));
+  begin_journal(peer_->objective(), runner_->objective_state());
 }
 
-void SharedSession::write_journal(const ConfirmTick& confirm) {
+void SharedSession::begin_journal(Tick tick, const WorldState& state) {
+  journal_->begin(tick, {state.bytes().begin(), state.bytes().end()}, encode_snapshot(peer_->snapshot()));
+  journal_outdated_ = false;
+  journal_snapshot_ = tick;
+}
+
+void SharedSession::close_journal() {
+  if (!journal_) return;
+  const Journal journal = journal_->stop();
+  journal_.reset();
+  if (!journal.status().empty())
+    listener_.problem("The end of the session is missing in the journal " + settings_.journal.string() +
+                      ": it could not be written.");
+}
+
+void SharedSession::look_at_journal(double now) {
+  if (!journal_ || now < looked_at_journal_ + k_look_interval) return;
+  looked_at_journal_ = now;
+  const std::string status = journal_->status();
+  if (status != journal_status_ && !status.empty()) listener_.problem(status);
+  journal_status_ = status;
+}
+
+// `state` is the one after this tick, `hash` its hash.
+void SharedSession::write_journal(const ConfirmTick& confirm, const WorldState& state, std::uint64_t hash) {
   if (!journal_) return;
   const Tick tick = confirm.tick + 1;
-  const WorldState& state = runner_->saved(tick);
-  journal_->append(confirm.tick, encode_tick(confirm.inputs.hands), state.hash());
+  journal_->append(confirm.tick, encode_tick(confirm.inputs.hands), hash);
   if (confirm.inputs.reset) journal_->note(confirm.tick, "reset", "");
-  if (tick % k_snapshot_every != 0 && !confirm.inputs.reset) return;
-  const ObjectiveSnapshot rest = peer_->snapshot();
-  journal_->snapshot(tick, state.bytes(), encode_snapshot(rest));
+  // What stands beside the world is in snapshots only; whoever changes it all the time must not fill the disk.
+  const bool outdated = journal_outdated_ && tick >= journal_snapshot_ + k_snapshot_at_most_every;
+  if (tick % k_snapshot_every != 0 && !confirm.inputs.reset && !outdated) return;
+  journal_->snapshot(tick, {state.bytes().begin(), state.bytes().end()}, encode_snapshot(peer_->snapshot()));
+  journal_outdated_ = false;
+  journal_snapshot_ = tick;
 }
 
 // Nobody is there any more, but we have seen it all: the session goes on from here.
 bool SharedSession::resume_from_journal() {
   if (settings_.journal.empty() || !std::filesystem::exists(settings_.journal)) return false;
   try {
-    Journal journal = Journal::open(settings_.journal);
+    Journal journal = journal_ ? journal_->stop() : Journal::open(settings_.journal);
+    journal_.reset();
     if (journal.head().session != status_.session || !journal.newest_snapshot()) return false;
     resume(std::move(journal));
     return true;
@@ -85,18 +110,23 @@ void SharedSession::resume(Journal journal) {
   });
 
   ObjectiveSnapshot snapshot;
-  if (const std::optional<ObjectiveSnapshot> rest = decode_snapshot(newest.rest)) {
-    snapshot.marks = rest->marks;
-    for (const std::optional<Member>& member : rest->members)
-      if (member && snapshot.former.size() < k_most_former) snapshot.former.push_back(member->introduction);
+  if (std::optional<ObjectiveSnapshot> rest = decode_snapshot(newest.rest)) {
+    snapshot.synchronised = rest->synchronised;
+    snapshot.marks = std::move(rest->marks);
+    // Those who took part may have gone on without us, and so may those whom we missed already.
+    snapshot.former = std::move(rest->former);
+    for (const std::optional<Member>& member : rest->members) {
+      const auto introduction = member ? read_introduction(member->introduction) : std::nullopt;
+      if (introduction && introduction->credential.identity != network_->identity().public_key())
+        snapshot.former.insert(snapshot.former.begin(), member->introduction);
+    }
+    if (snapshot.former.size() > k_most_former) snapshot.former.resize(k_most_former);
   }
   hosts_ = true;
   network_->host(invite_.secret, invite_.expires);
-  Invite invite = invite_;
-  invite.host = network_->identity().public_key();
-  invite.addresses = own_introduction().addresses;
-  invite_ = invite;
-  status_.invite = format_invite(invite);
+  invite_.host = network_->identity().public_key();
+  invite_.addresses = own_introduction().addresses;
+  status_.invite = format_invite(invite_);
   snapshot.tick = tick;
   const MemberId self = settings_.observer ? static_cast<MemberId>(k_shared_hands) : MemberId{0};
   snapshot.members[self] = Member{tick, write_introduction(own_introduction())};

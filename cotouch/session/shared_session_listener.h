@@ -1,6 +1,7 @@
 // What a session over the network needs to know, and whom it tells what happens.
 #pragma once
 
+#include <cotouch/net/handshake.h>
 #include <cotouch/net/udp_socket.h>
 #include <cotouch/session/running_world.h>
 #include <cotouch/session/shared_peer.h>
@@ -21,6 +22,7 @@ struct SharedSessionSettings {
   UdpSettings udp;
   std::vector<NetAddress> advertised;  // addresses for the invite instead of this machine's own
   std::uint32_t invite_expires = 0;    // seconds since 1970; 0: never
+  double answer_patience = ClientHandshake::k_patience_seconds;  // until nobody has answered who was asked to let us in
   PeerSettings peer;
 };
 

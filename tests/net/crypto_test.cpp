@@ -19,15 +19,6 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
-std::string hex_of(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) {
-    text += "0123456789abcdef"[static_cast<unsigned>(byte) >> 4];
-    text += "0123456789abcdef"[static_cast<unsigned>(byte) & 15];
-  }
-  return text;
-}
-
 // Python: hashlib.blake2b(b"\x05label" + b"\x01\x00a" + b"\x02\x00bc", digest_size=32, key=bytes(16)).hexdigest()
 TEST(Crypto, HashesAreBlake2bOfLabelAndLengths) {
   const Secret<16> key;

@@ -3,6 +3,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/base/hash.h>
 
+#include "support/child_process.h"
 #include "support/error_code.h"
 #include "support/temporary_folder.h"
 
@@ -10,7 +11,6 @@
 #include <sched.h>
 #include <sqlite3.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -336,24 +336,6 @@ TEST_F(JournalTest, DamagedAnywhereIsRefusedOrTheSame) {
   EXPECT_THROW(Journal::open(file_), Error);
 }
 
-// Runs `work` in a child and returns how it ended.
-template <class Work>
-int in_a_child(const Work& work) {
-  const pid_t child = fork();
-  if (child == 0) {
-    int code = 90;
-    try {
-      code = work();
-    } catch (const std::exception& error) {
-      fprintf(stderr, "%s\n", error.what());
-    }
-    _exit(code);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
 TEST_F(JournalTest, IsWrittenByOneProgramAtATime) {
   Journal journal = made();
   const auto second = [&] {
@@ -419,14 +401,6 @@ TEST_F(JournalTest, KilledInTheMiddleLosesAtMostWhatWasNotFlushed) {
     append(journal, static_cast<Tick>(ticks.size()), static_cast<Tick>(ticks.size()) + 5);
     EXPECT_TRUE(journal.flush());
   }
-}
-
-// The largest file that this process may write: what a full disk does, without one.
-void allow_bytes(rlim_t most) {
-  rlimit limit{};
-  getrlimit(RLIMIT_FSIZE, &limit);
-  limit.rlim_cur = most;
-  setrlimit(RLIMIT_FSIZE, &limit);
 }
 
 TEST_F(JournalTest, GoesOnInMemoryWhileTheDiskIsFullAndWritesOnceThereIsRoom) {

@@ -218,6 +218,32 @@ TEST_F(PeerNetworkTest, DoesNotTakeWhoHadANumberBeforeForItsNextOwner) {
   EXPECT_EQ(host.heard.size(), 1U);
 }
 
+// Whoever was dropped and goes on elsewhere is asked how it stands, also if it would let us in.
+TEST_F(PeerNetworkTest, StaysInItsSessionWhileItAsksAnother) {
+  sit_down();
+  Peer elsewhere;
+  elsewhere.network.host(invite.secret, 0);
+  Invite other = invite;
+  other.host = elsewhere.network.identity().public_key();
+  other.addresses = {elsewhere.address()};
+  const Credential before = anna.network.credential();
+  anna.accepted = false;
+  anna.network.knock(other, text("how are you?"), PeerNetwork::now(), PeerNetwork::Errand::ask);
+  for (int i = 0; i < 2000 && !anna.accepted; ++i) anna.run(), elsewhere.run();
+  ASSERT_TRUE(anna.accepted);
+  EXPECT_EQ(anna.network.credential(), before);
+  EXPECT_EQ(anna.network.doorkeeper_address(), host.address());
+  anna.network.send(PeerNetwork::now(), 0, text("still here"));
+  anna.network.send(PeerNetwork::now(), 2, text("and here"));
+  host.network.send(PeerNetwork::now(), 1, text("so am I"));
+  all_run(20);
+  ASSERT_EQ(host.heard.size(), 1U);
+  EXPECT_EQ(host.heard[0], std::pair(MemberId{1}, text("still here")));
+  ASSERT_EQ(ben.heard.size(), 1U);
+  ASSERT_EQ(anna.heard.size(), 1U);
+  EXPECT_EQ(anna.heard[0], std::pair(MemberId{0}, text("so am I")));
+}
+
 TEST_F(PeerNetworkTest, SendsNothingToManyBecauseAMemberSaysSo) {
   ASSERT_TRUE(enter(anna));
   const std::vector<NetAddress> bad = {NetAddress::v4({255, 255, 255, 255}, 7117), NetAddress::v4({224, 0, 0, 1}, 7117),

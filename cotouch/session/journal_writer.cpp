@@ -1,0 +1,114 @@
+#include <cotouch/session/journal_writer.h>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace cotouch {
+namespace {
+
+// A little less than the journal's own interval, so that what is written together is one transaction.
+constexpr auto k_interval = std::chrono::milliseconds(400);
+constexpr const char* k_behind =
+    "The disk is too slow for the journal: some of the session is missing in it. The session goes on, and the journal "
+    "goes on from the next snapshot.";
+
+}  // namespace
+
+JournalWriter::JournalWriter(Journal journal)
+    : journal_(std::move(journal)), thread_([this](const std::stop_token& stop) { run(stop); }) {
+}
+
+JournalWriter::~JournalWriter() {
+  if (thread_.joinable()) stop();
+}
+
+void JournalWriter::append(Tick tick, std::vector<std::byte> inputs, std::uint64_t state_hash) {
+  const std::size_t size = inputs.size();
+  give(Need::may_be_left_out, size,
+       [tick, inputs = std::move(inputs), state_hash](Journal& journal) { journal.append(tick, inputs, state_hash); });
+}
+
+void JournalWriter::snapshot(Tick tick, std::vector<std::byte> world, std::vector<std::byte> rest) {
+  const std::size_t size = world.size() + rest.size();
+  give(Need::may_be_left_out, size, [tick, world = std::move(world), rest = std::move(rest)](Journal& journal) {
+    journal.snapshot(tick, world, rest);
+  });
+}
+
+void JournalWriter::note(Tick tick, std::string kind, std::string text) {
+  const std::size_t size = kind.size() + text.size();
+  give(Need::may_be_left_out, size,
+       [tick, kind = std::move(kind), text = std::move(text)](Journal& journal) { journal.note(tick, kind, text); });
+}
+
+void JournalWriter::begin(Tick tick, std::vector<std::byte> world, std::vector<std::byte> rest) {
+  const std::size_t size = world.size() + rest.size();
+  give(Need::must_be_written, size, [tick, world = std::move(world), rest = std::move(rest)](Journal& journal) {
+    if (journal.next_tick().value_or(k_never) > tick) journal.rewind(tick);
+    journal.snapshot(tick, world, rest);
+  });
+}
+
+void JournalWriter::give(Need need, std::size_t size, std::function<void(Journal&)> write) {
+  const std::scoped_lock lock(mutex_);
+  size += sizeof(Given);
+  if (given_bytes_ + size > k_most_given && need == Need::may_be_left_out) {
+    behind_ = true;
+    status_ = k_behind;
+    return;
+  }
+  given_bytes_ += size;
+  given_.push_back({std::move(write), size});
+}
+
+std::string JournalWriter::status() const {
+  const std::scoped_lock lock(mutex_);
+  return status_;
+}
+
+Journal JournalWriter::stop() {
+  thread_.request_stop();
+  thread_.join();
+  return std::move(journal_);
+}
+
+void JournalWriter::run(const std::stop_token& stop) {
+  // The session's thread may be more urgent than others; this one is not.
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 0);
+  for (bool last = false; !last;) {
+    std::deque<Given> items;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait_for(lock, stop, k_interval, [] { return false; });
+      last = stop.stop_requested();
+      items.swap(given_);
+    }
+    write(std::move(items));
+  }
+}
+
+// What is being written still counts as given, so that there is never more than the bound of it.
+void JournalWriter::write(std::deque<Given> items) {
+  std::size_t size = 0;
+  std::string problem;
+  const auto attempt = [&](const auto& work) {
+    try {
+      work();
+    } catch (const std::exception& error) {  // the file turned out to be damaged
+      problem = error.what();
+    }
+  };
+  for (const Given& item : items) {
+    size += item.size;
+    attempt([&] { item.write(journal_); });
+  }
+  attempt([&] { journal_.flush(); });
+  if (problem.empty()) problem = journal_.status();
+  const std::scoped_lock lock(mutex_);
+  given_bytes_ -= size;
+  if (!std::exchange(behind_, false) || !problem.empty()) status_ = problem;
+}
+
+}  // namespace cotouch

@@ -1,0 +1,108 @@
+// How a shared session begins here: as its host, or from the snapshot that somebody who was let in has got.
+#include <cotouch/session/shared_session.h>
+
+#include <cotouch/base/error.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace cotouch {
+
+std::vector<NetAddress> SharedSession::own_addresses() const {
+  return settings_.advertised.empty() ? network_->socket().addresses() : settings_.advertised;
+}
+
+std::string SharedSession::short_name(const Invite& invite) {
+  return hex_of(invite.session()).substr(0, 8);
+}
+
+Introduction SharedSession::own_introduction() const {
+  Introduction own;
+  own.name = settings_.name;
+  own.observer = settings_.observer;
+  own.credential = network_->credential();
+  own.addresses = own_addresses();
+  if (own.addresses.size() > Introduction::k_most_addresses - 1)
+    own.addresses.resize(Introduction::k_most_addresses - 1);
+  return own;
+}
+
+void SharedSession::begin_hosting() {
+  try {
+    hosts_ = true;
+    tell(SharingStatus::State::starting);
+    feel_.warm_nodes = k_warm_nodes;
+    model_ = felt_model(scene_, feel_, k_shared_pace);
+    model_hash_ = model_->hash();
+    description_ = format_recorded_scene({scene_.name, feel_, k_shared_pace});
+    shelve_scene();
+
+    invite_ = make_invite(network_->identity().public_key(), own_addresses(), settings_.invite_expires);
+    network_->host(invite_.secret, invite_.expires);
+    status_.invite = format_invite(invite_);
+    status_.session = short_name(invite_);
+    ObjectiveSnapshot snapshot;
+    snapshot.members[0] = Member{0, write_introduction(own_introduction())};
+    const WorldState start(*model_);
+    if (start.bytes().size() > k_largest_state)
+      throw Error("The scene has too many bodies to be shared; remove some of them.", ErrorCode::invalid_argument);
+    snapshot.state.assign(start.bytes().begin(), start.bytes().end());
+    start_peer(0, snapshot);
+  } catch (const std::exception& error) {
+    fail(error.what());
+  }
+}
+
+void SharedSession::start_world(const WorldState& state, Tick tick) {
+  runner_ = std::make_unique<WorldRunner>(model_, state, tick);
+  world_since_ = tick;
+  set_agreed(tick, state, state.hash());
+  healing_.reset();
+  heal_asked_ = -1;
+  start_state_ = WorldState(*model_);
+  loose_ = state;
+  loose_scratch_ = std::make_unique<StepScratch>(*model_);
+  loosely_ = false;
+  rolling_ = begin_shared_recording(*model_, state, description_);
+  std::fill(seen_.begin(), seen_.end(), Seen{});
+  if (scene_.task) compared_body_ = scene_.task->body;
+  for (const SceneBody& body : scene_.bodies)
+    if (compared_body_ == 0 && body.motion == Motion::free) compared_body_ = body.id;
+}
+
+void SharedSession::start_peer(MemberId self, const ObjectiveSnapshot& snapshot) {
+  WorldState state(*model_);
+  if (!state.restore(snapshot.state))
+    return fail("The others' world is not of this scene; ask them for a new invitation.");
+  start_world(state, snapshot.tick);
+  // Here, where nobody waits for us yet: a newcomer takes part more than a second after its snapshot.
+  if (shelf_.find(manifest_.id) == nullptr) shelve_scene();
+  peer_.emplace(settings_.peer, self, snapshot, PeerNetwork::now());
+  introductions_ = {};
+  for (auto& [id, guest] : guests_) unshelve(guest.snapshot);
+  guests_.clear();
+  for (Served& served : served_) {
+    unshelve(served.snapshot);
+    served = {};
+  }
+  const std::optional<NetAddress> doorkeeper = network_->doorkeeper_address();
+  for (MemberId m = 0; m < k_most_members; ++m) {
+    if (!snapshot.members[m]) continue;
+    const std::optional<Introduction> introduction = read_introduction(snapshot.members[m]->introduction);
+    if (!introduction) continue;
+    introductions_[m] = introduction;
+    const bool let_us_in = doorkeeper && introduction->credential.identity == invite_.host;
+    network_->connect(m, *introduction, let_us_in ? doorkeeper : std::nullopt);
+  }
+  phase_ = Phase::running;
+  again_ = false;
+  knocks_ = 0;
+  open_journal();
+  listener_.world_ready(scene_, feel_, self);
+  tell(hosts_ ? SharingStatus::State::hosting : SharingStatus::State::joined);
+  tell_people();
+  for (const SessionMark& mark : peer_->marks()) listener_.marked(mark, false);
+  listener_.synchronised(peer_->synchronised());
+}
+
+}  // namespace cotouch
