@@ -316,6 +316,24 @@ TEST(UdpRelay, TakesNoMoreClientsThanItMayAndForgetsTheIdle) {
   EXPECT_GE(end.there.sent, 3U);  // of those forgotten as well
 }
 
+TEST(UdpRelay, AClientThatWasForgottenMayComeBack) {
+  Echo echo;
+  UdpRelaySettings settings;
+  settings.listen = here(0);
+  settings.target = echo.address();
+  settings.idle_seconds = 0.05;
+  UdpRelay relay(settings);
+  relay.start();
+  UdpSocket client;
+  const std::byte something{1};
+  for (std::uint64_t time = 1; time <= 3; ++time) {
+    client.send(relay.address(), {&something, 1});
+    EXPECT_EQ(client.receive(30s).size(), 1U);
+    EXPECT_EQ(relay.statistics().clients_ever, time);
+    EXPECT_TRUE(eventually([&] { return relay.statistics().clients == 0; }));
+  }
+}
+
 TEST(UdpRelay, DropsWhatWouldTakeTooMuchMemory) {
   Echo echo;
   UdpRelaySettings settings;
