@@ -268,6 +268,12 @@ TEST(UdpRelay, ChangesWhileItRuns) {
   const std::uint64_t lost = relay->statistics().there.lost();
   socket.send(relay->address(), {&something, 1});
   EXPECT_TRUE(eventually([&] { return relay->statistics().there.lost() == lost + 1; }));
+  NetworkProfile one_way;
+  one_way.back = dead;
+  relay->change(one_way);
+  const std::uint64_t lost_back = relay->statistics().back.lost();
+  socket.send(relay->address(), {&something, 1});
+  EXPECT_TRUE(eventually([&] { return relay->statistics().back.lost() == lost_back + 1; }));
   LinkProfile wrong;
   wrong.loss = 2;
   EXPECT_EQ(code_of([&] { relay->change(both(wrong)); }), ErrorCode::invalid_argument);

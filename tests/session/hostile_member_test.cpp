@@ -51,6 +51,22 @@ TEST(HostileMember, CannotDecideWhoIsDropped) {
   }
 }
 
+// Even if it is its turn to propose.
+TEST(HostileMember, CannotHaveTheOthersWaitForInputsThatNobodyHas) {
+  Table table(4);
+  table.go_on(1);
+  table.silence(0);
+  table.silence(1);
+  table.go_on(4);
+  const Tick end = table[3].now() + 100'000;
+  table.lie(3, write_message(DecideMessage{{5, k_liar}, {{0, end, true}, {1, end, true}}}));
+  table.go_on(20);
+  EXPECT_FALSE(table[3].is_active(0));
+  const Tick tick = table[3].objective();
+  table.go_on(1);
+  EXPECT_GT(table[3].objective(), tick + 80);
+}
+
 TEST(HostileMember, CannotLeadAwayThoseWhoHearIt) {
   Table table(3);
   table.go_on(1);
