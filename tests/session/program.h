@@ -75,6 +75,12 @@ class Program final : public SharedSessionListener {
   std::vector<std::string> stages() const {
     return locked([&] { return stages_; });
   }
+  void forget() {
+    locked([&] {
+      status_ = {};
+      stages_.clear();
+    });
+  }
   // When ticks were simulated, since the last call.
   std::vector<double> ticks() {
     return locked([&] { return std::exchange(ticks_, {}); });
