@@ -28,6 +28,9 @@ class Table {
   // What this member was told that people said, with the number of who said it.
   const std::vector<std::pair<MemberId, std::string>>& said_to(MemberId member) const { return said_[member]; }
 
+  // Whom this member asked for a snapshot, because its own state is not that of most.
+  const std::vector<MemberId>& asked_by(MemberId member) const { return asked_[member]; }
+
   void go_on(double seconds) {
     for (const double end = now_ + seconds; now_ < end; now_ += 0.01)
       for (SharedPeer& peer : peers_) {
@@ -35,6 +38,7 @@ class Table {
         peer.poll(now_, {}, requests);
         for (const PeerRequest& request : requests) {
           if (const auto* message = std::get_if<SendMessage>(&request)) deliver(peer.self(), *message);
+          if (const auto* fetch = std::get_if<FetchSnapshot>(&request)) asked_[peer.self()].push_back(fetch->from);
           if (const auto* notice = std::get_if<SessionNotice>(&request))
             if (notice->kind == SessionNotice::Kind::said)
               said_[peer.self()].emplace_back(notice->member, notice->event.text);
@@ -54,6 +58,7 @@ class Table {
   std::uint32_t silent_ = 0;
   std::optional<PeerMessageType> withheld_;
   std::array<std::vector<std::pair<MemberId, std::string>>, k_most_members> said_;
+  std::array<std::vector<MemberId>, k_most_members> asked_;
 };
 
 }  // namespace cotouch::testing_session
