@@ -70,6 +70,17 @@ TEST_F(PeerNetworkLimits, SixteenGuestsAreTheMost) {
   EXPECT_TRUE(anna.is_accepted());
 }
 
+using PeerNetworkLimitsSlow = PeerNetworkLimits;
+
+TEST_F(PeerNetworkLimitsSlow, AGuestWhoNeverSpeaksIsForgotten) {
+  ASSERT_TRUE(enter(anna));
+  EXPECT_EQ(host.network.guests(), 1U);
+  const double began = PeerNetwork::now();
+  while (host.network.guests() > 0 && PeerNetwork::now() < began + 30) host.run();
+  EXPECT_EQ(host.network.guests(), 0U);
+  EXPECT_GE(PeerNetwork::now(), began + 9);
+}
+
 TEST_F(PeerNetworkLimits, NobodyComesInAfterTheInviteHasExpired) {
   host.network.host(invite.secret, 1);  // a second after 1970 began
   EXPECT_FALSE(enter(anna));

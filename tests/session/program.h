@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace cotouch::testing_session {
@@ -65,6 +66,13 @@ class Program final : public SharedSessionListener {
   std::vector<std::string> lines() const {
     return locked([&] { return said_; });
   }
+  // Was somebody told a sentence with these words?
+  bool was_told(const std::string& words) const {
+    return locked([&] {
+      return std::any_of(problems_.begin(), problems_.end(),
+                         [&](const std::string& sentence) { return sentence.find(words) != std::string::npos; });
+    });
+  }
   std::size_t marks() const {
     return locked([&] { return marks_; });
   }
@@ -107,6 +115,9 @@ class Program final : public SharedSessionListener {
   void marked(const SessionMark&, bool removed) override {
     locked([&] { marks_ += removed ? std::size_t(-1) : 1U; });
   }
+  void problem(const std::string& sentence) override {
+    locked([&] { problems_.push_back(sentence); });
+  }
   void agreed(const AgreedTick& now) override {
     locked([&] { hashes_[now.tick] = now.hash; });
   }
@@ -122,7 +133,7 @@ class Program final : public SharedSessionListener {
   SharingStatus status_;
   std::vector<SharedPerson> people_;
   PeersView peers_;
-  std::vector<std::string> said_, stages_;
+  std::vector<std::string> said_, stages_, problems_;
   std::vector<double> ticks_;
   std::size_t marks_ = 0;
   std::map<Tick, std::uint64_t> hashes_;
