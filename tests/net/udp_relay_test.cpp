@@ -268,6 +268,12 @@ TEST(UdpRelay, ChangesWhileItRuns) {
   const std::uint64_t lost = relay->statistics().there.lost();
   socket.send(relay->address(), {&something, 1});
   EXPECT_TRUE(eventually([&] { return relay->statistics().there.lost() == lost + 1; }));
+  NetworkProfile one_way;
+  one_way.back = dead;
+  relay->change(one_way);
+  const std::uint64_t lost_back = relay->statistics().back.lost();
+  socket.send(relay->address(), {&something, 1});
+  EXPECT_TRUE(eventually([&] { return relay->statistics().back.lost() == lost_back + 1; }));
   LinkProfile wrong;
   wrong.loss = 2;
   EXPECT_EQ(code_of([&] { relay->change(both(wrong)); }), ErrorCode::invalid_argument);
@@ -314,6 +320,24 @@ TEST(UdpRelay, TakesNoMoreClientsThanItMayAndForgetsTheIdle) {
   const UdpRelayStatistics end = relay.statistics();
   EXPECT_GE(end.clients_ever, 3U);
   EXPECT_GE(end.there.sent, 3U);  // of those forgotten as well
+}
+
+TEST(UdpRelay, AClientThatWasForgottenMayComeBack) {
+  Echo echo;
+  UdpRelaySettings settings;
+  settings.listen = here(0);
+  settings.target = echo.address();
+  settings.idle_seconds = 0.05;
+  UdpRelay relay(settings);
+  relay.start();
+  UdpSocket client;
+  const std::byte something{1};
+  for (std::uint64_t time = 1; time <= 3; ++time) {
+    client.send(relay.address(), {&something, 1});
+    EXPECT_EQ(client.receive(30s).size(), 1U);
+    EXPECT_EQ(relay.statistics().clients_ever, time);
+    EXPECT_TRUE(eventually([&] { return relay.statistics().clients == 0; }));
+  }
 }
 
 TEST(UdpRelay, DropsWhatWouldTakeTooMuchMemory) {

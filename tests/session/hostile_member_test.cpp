@@ -1,57 +1,15 @@
 // A member that has the invite and lies. It may ruin its own part and may be given up for it; it must not stop the
 // others, take them away or make them forget each other.
-#include <cotouch/session/shared_peer.h>
-
 #include <gtest/gtest.h>
+
+#include "session/table_of_members.h"
 
 namespace cotouch {
 namespace {
 
-using Bytes = std::vector<std::byte>;
-constexpr MemberId k_liar = 2;
+using namespace testing_session;
+
 constexpr Ballot k_last_ballot{0xffffffff, k_liar};
-
-// Members that hear each other at once, without a world.
-class Table {
- public:
-  explicit Table(MemberId members) {
-    ObjectiveSnapshot snapshot;
-    for (MemberId m = 0; m < members; ++m) snapshot.members[m] = Member{0, std::string(1, static_cast<char>('a' + m))};
-    for (MemberId m = 0; m < members; ++m) peers_.emplace_back(PeerSettings{}, m, snapshot, now_);
-  }
-
-  SharedPeer& operator[](MemberId member) { return peers_[member]; }
-  double now() const { return now_; }
-  void silence(MemberId member) { silent_ |= 1U << member; }
-  // Messages of this kind from the liar do not go out.
-  void withhold(PeerMessageType type) { withheld_ = type; }
-  void lie(MemberId to, const Bytes& message) { peers_[to].receive(now_, k_liar, message); }
-  std::size_t sent() const { return sent_; }
-
-  void go_on(double seconds) {
-    for (const double end = now_ + seconds; now_ < end; now_ += 0.01)
-      for (SharedPeer& peer : peers_) {
-        std::vector<PeerRequest> requests;
-        peer.poll(now_, {}, requests);
-        for (const PeerRequest& request : requests)
-          if (const auto* message = std::get_if<SendMessage>(&request)) deliver(peer.self(), *message);
-      }
-  }
-
- private:
-  void deliver(MemberId from, const SendMessage& message) {
-    ++sent_;
-    if (((silent_ >> from | silent_ >> message.to) & 1U) != 0) return;
-    if (from == k_liar && withheld_ && message.bytes[0] == static_cast<std::byte>(*withheld_)) return;
-    peers_[message.to].receive(now_, from, message.bytes);
-  }
-
-  double now_ = 100;
-  std::vector<SharedPeer> peers_;
-  std::uint32_t silent_ = 0;
-  std::optional<PeerMessageType> withheld_;
-  std::size_t sent_ = 0;
-};
 
 TEST(HostileMember, CannotUseUpTheNumbersOfRounds) {
   Table table(4);
@@ -91,6 +49,22 @@ TEST(HostileMember, CannotDecideWhoIsDropped) {
     for (const MemberId other : {MemberId{0}, MemberId{1}, MemberId{3}}) EXPECT_TRUE(table[m].is_active(other));
     EXPECT_GT(table[m].objective(), 550);
   }
+}
+
+// Even if it is its turn to propose.
+TEST(HostileMember, CannotHaveTheOthersWaitForInputsThatNobodyHas) {
+  Table table(4);
+  table.go_on(1);
+  table.silence(0);
+  table.silence(1);
+  table.go_on(4);
+  const Tick end = table[3].now() + 100'000;
+  table.lie(3, write_message(DecideMessage{{5, k_liar}, {{0, end, true}, {1, end, true}}}));
+  table.go_on(20);
+  EXPECT_FALSE(table[3].is_active(0));
+  const Tick tick = table[3].objective();
+  table.go_on(1);
+  EXPECT_GT(table[3].objective(), tick + 80);
 }
 
 TEST(HostileMember, CannotLeadAwayThoseWhoHearIt) {

@@ -1,88 +1,25 @@
 // Whole sessions over real sockets, and somebody who means them harm.
-#include <cotouch/session/shared_session.h>
-
-#include "session/shared_fixture.h"
-#include "support/eventually.h"
-#include "support/temporary_folder.h"
-
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstdio>
+
+#include "session/peer_on_network.h"
+#include "session/program.h"
 
 namespace cotouch {
 namespace {
 
 using namespace testing_session;
 
-class Program final : public SharedSessionListener {
- private:
-  template <class F>
-  auto locked(const F& f) const {
-    const std::scoped_lock lock(mutex_);
-    return f();
-  }
-
- public:
-  explicit Program(const std::string& name) : library_(folder_ / "scenes") {
-    SharedSessionSettings settings;
-    settings.name = name;
-    settings.identity = folder_ / "identity";
-    settings.received = folder_ / "received";
-    settings.udp.loopback = true;
-    session_ = std::make_unique<SharedSession>(settings, *this, library_);
-  }
-  ~Program() override { session_->leave(); }
-  SharedSession& session() { return *session_; }
-
-  SharingStatus status() const {
-    return locked([&] { return status_; });
-  }
-  std::size_t people_here() const {
-    return locked([&] { return people_; });
-  }
-  std::vector<std::string> lines() const {
-    return locked([&] { return said_; });
-  }
-  // When ticks were simulated, since the last call.
-  std::vector<double> ticks() {
-    return locked([&] { return std::exchange(ticks_, {}); });
-  }
-
- private:
-  void sharing(const SharingStatus& status) override {
-    locked([&] { return status_ = status, 0; });
-  }
-  void people(const std::vector<SharedPerson>& people) override {
-    locked([&] { return people_ = people.size(), 0; });
-  }
-  void said(MemberId, const std::string& text, double) override {
-    locked([&] { return said_.push_back(text), 0; });
-  }
-  void view(const WorldState&) override {
-    locked([&] { return ticks_.push_back(PeerNetwork::now()), 0; });
-  }
-
-  TemporaryFolder folder_;
-  TestLibrary library_;
-  mutable std::mutex mutex_;
-  SharingStatus status_;
-  std::size_t people_ = 0;
-  std::vector<std::string> said_;
-  std::vector<double> ticks_;
-  std::unique_ptr<SharedSession> session_;
-};
-
 class HostileSessionSlow : public testing::Test {
  protected:
   void SetUp() override {
-    anna.session().host(three_balls(), FeelSettings{});
-    ASSERT_TRUE(eventually([&] { return !anna.status().invite.empty(); })) << anna.status().reason;
-    invite = parse_invite(anna.status().invite, 0);
+    anna.host(three_balls());
+    invite = parse_invite(anna.invite(), 0);
   }
   void both_take_part() {
-    ben.session().join(anna.status().invite);
-    ASSERT_TRUE(eventually([&] { return ben.people_here() == 2 && anna.people_here() == 2; })) << ben.status().reason;
+    ben.join(anna.invite());
+    ASSERT_TRUE(eventually([&] { return ben.people().size() == 2 && anna.people().size() == 2; }))
+        << ben.status().reason;
     ASSERT_TRUE(eventually([&] { return anna.session().agreed().tick > 300; }));
   }
   NetAddress door() const { return NetAddress::v4({127, 0, 0, 1}, invite.addresses.at(0).port()); }
@@ -134,37 +71,25 @@ TEST_F(HostileSessionSlow, GoesOnDuringAStrangersFlood) {
       p99_gap(flooded) / std::max(1e-6, p99_gap(calm)));
   // A machine that others use as well may be slow; a session that waits for a stranger would do next to nothing.
   EXPECT_GT(after - before, (before - start) / 3);
-  EXPECT_EQ(anna.people_here(), 2U);
+  EXPECT_EQ(anna.people().size(), 2U);
 }
 
 // Somebody who has the invite and was never here says that a session of twenty goes on elsewhere.
 TEST_F(HostileSessionSlow, IsNotLedAwayByAStranger) {
   both_take_part();
-  class Stranger final : public PeerNetworkListener {
-   public:
-    bool over = false;
-    ClientHandshake::State state{};
-
-   private:
-    void from_member(double, MemberId, std::span<const std::byte>) override {}
-    void from_guest(double, GuestId, std::span<const std::byte>) override {}
-    Decision asked(double, GuestId, const JoinRequest&) override { return {}; }
-    void handshake_over(double, ClientHandshake& handshake) override { over = true, state = handshake.state(); }
-    void from_doorkeeper(double, std::span<const std::byte>) override {}
-  } stranger;
-  PeerNetwork network(Identity::make(), UdpSettings{0, true, 1U << 20, 1U << 20});
+  PeerOnNetwork stranger;
   Bytes payload;
   ByteWriter out(payload);
   for (const int byte : {1, 2, 20, 0})
     out.number(static_cast<std::uint8_t>(byte));  // compare: twenty members, lowest 0
   out.number(std::uint64_t{0});
   out.text("");
-  network.knock(invite, payload, PeerNetwork::now(), PeerNetwork::Errand::join);
-  ASSERT_TRUE(eventually([&] { return network.run(stranger, std::chrono::milliseconds(1)), stranger.over; }));
-  EXPECT_EQ(stranger.state, ClientHandshake::State::rejected);
+  stranger.knock(invite, payload);
+  ASSERT_TRUE(eventually([&] { return stranger.run(), stranger.entered.has_value(); }));
+  EXPECT_EQ(stranger.entered, ClientHandshake::State::rejected);
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   EXPECT_EQ(anna.status().state, SharingStatus::State::hosting);
-  EXPECT_EQ(anna.people_here(), 2U);
+  EXPECT_EQ(anna.people().size(), 2U);
 }
 
 TEST_F(HostileSessionSlow, ShowsWhatIsSaidWithoutControlCharacters) {
@@ -176,41 +101,26 @@ TEST_F(HostileSessionSlow, ShowsWhatIsSaidWithoutControlCharacters) {
 
 // Guests who never come: the world waits for a few of them at most, and goes on.
 TEST_F(HostileSessionSlow, HasNoRoomForMoreGuestsThanItKeeps) {
-  class Guest final : public PeerNetworkListener {
-   public:
-    Guest() : network(Identity::make(), UdpSettings{0, true, 1U << 18, 1U << 18}) {}
-    PeerNetwork network;
-    bool accepted = false;
-
-   private:
-    void from_member(double, MemberId, std::span<const std::byte>) override {}
-    void from_guest(double, GuestId, std::span<const std::byte>) override {}
-    Decision asked(double, GuestId, const JoinRequest&) override { return {}; }
-    void handshake_over(double, ClientHandshake& handshake) override {
-      accepted = handshake.state() == ClientHandshake::State::accepted;
-    }
-    void from_doorkeeper(double, std::span<const std::byte>) override {}
-  };
   Bytes payload;
   ByteWriter out(payload);
   for (const int byte : {1, 0}) out.number(static_cast<std::uint8_t>(byte));
   out.text("guest");
   out.varint(0);
-  std::vector<std::unique_ptr<Guest>> guests;
+  std::vector<std::unique_ptr<PeerOnNetwork>> guests;
   for (int i = 0; i < 10; ++i) {
-    guests.push_back(std::make_unique<Guest>());
-    guests.back()->network.knock(invite, payload, PeerNetwork::now(), PeerNetwork::Errand::join);
+    guests.push_back(std::make_unique<PeerOnNetwork>());
+    guests.back()->knock(invite, payload);
   }
   ASSERT_TRUE(eventually([&] {
-    for (const auto& guest : guests) guest->network.run(*guest, std::chrono::milliseconds(1));
-    return std::all_of(guests.begin(), guests.end(), [](const auto& guest) { return guest->accepted; });
+    for (const auto& guest : guests) guest->run();
+    return std::all_of(guests.begin(), guests.end(), [](const auto& guest) { return guest->is_accepted(); });
   }));
   const Bytes ready{static_cast<std::byte>(PlainMessage::ready)};
   std::size_t most = 0;
   const double end = PeerNetwork::now() + 2.5;
   while (PeerNetwork::now() < end) {
     for (const auto& guest : guests) guest->network.to_doorkeeper(PeerNetwork::now(), ready);
-    most = std::max(most, anna.people_here());
+    most = std::max(most, anna.people().size());
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   EXPECT_GE(most, 2U);

@@ -1,7 +1,7 @@
 // An observer: a program without a hand that keeps a journal of a shared session.
 #include <cotouch/session/database.h>
 
-#include "session/shared_program.h"
+#include "session/program.h"
 #include "support/child_process.h"
 
 #include <sched.h>
@@ -16,8 +16,24 @@ namespace {
 
 using namespace testing_session;
 
-constexpr double k_patience = 15;  // seconds; nobody is dropped because a machine is slow
-constexpr bool k_plays = false, k_observes = true;
+// Nobody is dropped because a machine is slow.
+class PatientProgram : public Program {
+ public:
+  explicit PatientProgram(const std::string& name) : Program(name) {
+    settings.peer.patience = 15;
+    settings.peer.patience_alone = 30;
+  }
+};
+
+// With a journal in this folder.
+class ObservingProgram : public PatientProgram {
+ public:
+  explicit ObservingProgram(const std::filesystem::path& folder) : PatientProgram("Oscar") {
+    settings.observer = true;
+    settings.identity = folder / "identity";
+    settings.journal = folder / "journal";
+  }
+};
 
 // A program of its own, which can be killed. It begins before this one has threads.
 class ObserverProcess {
@@ -30,9 +46,7 @@ class ObserverProcess {
       close(ends[1]);
       std::string invite;
       for (char letter = 0; read(ends[0], &letter, 1) == 1;) invite += letter;
-      Program observer(2, "Oscar", k_observes, k_patience);
-      observer.settings().identity = folder / "identity";
-      observer.settings().journal = folder / "journal";
+      ObservingProgram observer(folder);
       observer.join(invite);
       for (;;) pause();
     }
@@ -68,10 +82,9 @@ Tick written_until(const std::filesystem::path& journal) {
 TEST(Observer, GoesOnFromItsJournalIfNobodyElseIsLeft) {
   TemporaryFolder folder;
   ObserverProcess killed(folder.path());
-  Program anna(0, "Anna", k_plays, k_patience), ben(1, "Ben", k_plays, k_patience),
-      carl(3, "Carl", k_plays, k_patience);
+  PatientProgram anna("Anna"), ben("Ben"), carl("Carl");
   anna.host(three_balls());
-  const std::string invite = invite_of(anna);
+  const std::string invite = anna.invite();
   killed.join(invite);
   ben.join(invite);
   ASSERT_TRUE(eventually([&] { return anna.people().size() == 3 && ben.people().size() == 3; }));
@@ -85,10 +98,8 @@ TEST(Observer, GoesOnFromItsJournalIfNobodyElseIsLeft) {
   ben.stop();
   anna.stop();
 
-  Program oscar(2, "Oscar", k_observes, k_patience);
-  oscar.settings().identity = folder / "identity";
-  oscar.settings().journal = folder / "journal";
-  oscar.settings().answer_patience = 0.5;
+  ObservingProgram oscar(folder.path());
+  oscar.settings.answer_patience = 0.5;
   oscar.join(invite);
   ASSERT_TRUE(eventually([&] { return oscar.status().state == SharingStatus::State::hosting; }))
       << oscar.status().reason;
@@ -106,9 +117,29 @@ TEST(Observer, GoesOnFromItsJournalIfNobodyElseIsLeft) {
   EXPECT_GT(carl.beginning().tick, written);
   EXPECT_EQ(carl.marks(), 1U);
   EXPECT_TRUE(eventually([&] { return carl.session().agreed().tick > carl.beginning().tick + 200; }));
-  EXPECT_TRUE(agree(oscar, carl, 100));
+  EXPECT_GT(agreed_ticks(oscar, carl), 100U);
   oscar.stop();
   EXPECT_GT(written_until(folder / "journal"), written + 200);
+}
+
+TEST(Observer, LetsPeopleInWhenNobodyElseIsLeft) {
+  TemporaryFolder folder;
+  PatientProgram anna("Anna"), ben("Ben");
+  ObservingProgram oscar(folder.path());
+  oscar.settings.udp.port = UdpSocket({.loopback = true}).port();  // free by now
+  anna.host(three_balls());
+  oscar.join(anna.invite());
+  ASSERT_TRUE(eventually([&] { return anna.people().size() == 2 && oscar.people().size() == 2; }));
+  Invite to_oscar = parse_invite(anna.invite(), 0);
+  to_oscar.host = Identity::load_or_make(oscar.settings.identity).public_key();
+  to_oscar.addresses = {NetAddress::v4({127, 0, 0, 1}, oscar.settings.udp.port)};
+  anna.stop();
+  ASSERT_TRUE(eventually([&] { return oscar.people().size() == 1; }));
+  ben.join(format_invite(to_oscar));
+  ASSERT_TRUE(eventually([&] { return ben.people().size() == 2; })) << ben.status().reason;
+  EXPECT_GT(ben.beginning().tick, anna.hashes().rbegin()->first);
+  ASSERT_TRUE(eventually([&] { return ben.session().agreed().tick > ben.beginning().tick + 200; }));
+  EXPECT_GT(agreed_ticks(oscar, ben), 100U);
 }
 
 // A disk that is filled and emptied again: a real one of four mebibytes if this machine lets us have it, otherwise this
@@ -155,11 +186,10 @@ void expect_kept(const std::filesystem::path& journal, const Program& program, T
 void observe_with_a_full_disk(const std::filesystem::path& folder) {
   SmallDisk disk(folder);
   const std::filesystem::path journal = folder / "journal";
-  Program anna(0, "Anna", k_plays, k_patience), ben(1, "Ben", k_plays, k_patience),
-      oscar(2, "Oscar", k_observes, k_patience);
+  PatientProgram anna("Anna"), ben("Ben");
+  ObservingProgram oscar(folder);
   anna.host(three_balls());
-  const std::string invite = invite_of(anna);
-  oscar.settings().journal = journal;
+  const std::string invite = anna.invite();
   oscar.join(invite);
   ben.join(invite);
   const auto all_here = [&] { return anna.people().size() == 3 && ben.people().size() == 3; };
@@ -179,7 +209,7 @@ void observe_with_a_full_disk(const std::filesystem::path& folder) {
            oscar.session().agreed().tick > full + 300;
   }));
   EXPECT_TRUE(all_here());
-  EXPECT_TRUE(agree(anna, ben, 300));
+  EXPECT_GT(agreed_ticks(anna, ben), 300U);
   EXPECT_EQ(written_until(journal), written);
   expect_kept(journal, anna, written);
 
@@ -211,12 +241,13 @@ TEST(ObserverSlow, SaysThatItsDiskIsFullAndKeepsWhatWasWritten) {
 // SQLite waits two seconds for somebody else who has the file, as for a disk that takes its time; then it says so.
 // Until that, ticks of half a second could be agreed on before the first attempt, if all waited for it.
 TEST(ObserverSlow, HoldsNobodyUpWhileItsDiskIsSlow) {
-  Program anna(0, "Anna", k_plays, k_patience), oscar(2, "Oscar", k_observes, k_patience);
+  TemporaryFolder folder;
+  PatientProgram anna("Anna");
+  ObservingProgram oscar(folder.path());
   anna.host(three_balls());
-  oscar.settings().journal = oscar.folder() / "journal";
-  oscar.join(invite_of(anna));
-  ASSERT_TRUE(eventually([&] { return written_until(oscar.settings().journal) > 300; }));
-  Database slow(oscar.settings().journal, Database::Access::write);
+  oscar.join(anna.invite());
+  ASSERT_TRUE(eventually([&] { return written_until(oscar.settings.journal) > 300; }));
+  Database slow(oscar.settings.journal, Database::Access::write);
   slow.run("BEGIN IMMEDIATE");
   std::set<Tick> seen;
   ASSERT_TRUE(eventually([&] {
@@ -225,7 +256,7 @@ TEST(ObserverSlow, HoldsNobodyUpWhileItsDiskIsSlow) {
   }));
   slow.run("COMMIT");
   EXPECT_GT(seen.size(), 80U);
-  EXPECT_TRUE(eventually([&] { return written_until(oscar.settings().journal) > *seen.rbegin(); }));
+  EXPECT_TRUE(eventually([&] { return written_until(oscar.settings.journal) > *seen.rbegin(); }));
 }
 
 }  // namespace

@@ -1,111 +1,19 @@
 // Networks of peers with real sockets on this machine.
-#include <cotouch/session/peer_network.h>
-
 #include <gtest/gtest.h>
 
 #include <set>
-#include <thread>
+
+#include "session/peer_on_network.h"
 
 namespace cotouch {
 namespace {
 
-Bytes text(const std::string& words) {
-  const auto bytes = std::as_bytes(std::span(words));
-  return {bytes.begin(), bytes.end()};
-}
+using namespace testing_session;
 
-// Everything that a network says, and lets everybody in.
-class Peer final : public PeerNetworkListener {
- public:
-  Peer() : network(Identity::make(), UdpSettings{0, true, 1U << 20, 1U << 20}) {}
-
-  void run(int rounds = 1) {
-    for (int i = 0; i < rounds; ++i) network.run(*this, std::chrono::milliseconds(1));
-  }
-  NetAddress address() { return NetAddress::v4({127, 0, 0, 1}, network.socket().port()); }
-  Introduction introduction(const std::vector<NetAddress>& addresses) const {
-    Introduction own;
-    own.credential = network.credential();
-    own.addresses = addresses;
-    return own;
-  }
-
-  PeerNetwork network;
-  std::vector<std::pair<MemberId, Bytes>> heard;
-  std::vector<std::pair<GuestId, Bytes>> guests;
-  std::vector<GuestId> let_in;
-  bool accepted = false;
-
- private:
-  void from_member(double, MemberId member, std::span<const std::byte> message) override {
-    heard.emplace_back(member, Bytes(message.begin(), message.end()));
-  }
-  void from_guest(double, GuestId guest, std::span<const std::byte> message) override {
-    guests.emplace_back(guest, Bytes(message.begin(), message.end()));
-  }
-  Decision asked(double, GuestId guest, const JoinRequest&) override {
-    let_in.push_back(guest);
-    return {true, {}};
-  }
-  void handshake_over(double, ClientHandshake& handshake) override {
-    accepted = handshake.state() == ClientHandshake::State::accepted;
-  }
-  void from_doorkeeper(double, std::span<const std::byte>) override {}
-};
-
-// A socket in between that keeps what passes it, from one peer to another.
-class Tap {
- public:
-  Tap() : socket_(UdpSettings{0, true, 1U << 20, 1U << 20}) {}
-  NetAddress address() const { return NetAddress::v4({127, 0, 0, 1}, socket_.port()); }
-  void listen() {
-    for (int i = 0; i < 5; ++i)
-      for (const UdpSocket::Received& datagram : socket_.receive(std::chrono::milliseconds(1))) {
-        kept.emplace_back(datagram.bytes.begin(), datagram.bytes.end());
-        from = datagram.from;
-      }
-  }
-  void send(const NetAddress& to, std::span<const std::byte> bytes) { socket_.send(to, bytes); }
-
-  std::vector<Bytes> kept;
-  NetAddress from;
-
- private:
-  UdpSocket socket_;
-};
-
-class PeerNetworkTest : public testing::Test {
- protected:
-  PeerNetworkTest() {
-    invite = make_invite(host.network.identity().public_key(), {host.address()}, 0);
-    host.network.host(invite.secret, 0);
-  }
-  bool enter(Peer& joiner) {
-    joiner.network.knock(invite, {}, PeerNetwork::now(), PeerNetwork::Errand::join);
-    for (int i = 0; i < 2000 && !joiner.accepted; ++i) joiner.run(), host.run();
-    return joiner.accepted;
-  }
-  // Host is member 0, the others 1 and 2; those two cannot find each other.
-  void sit_down() {
-    ASSERT_TRUE(enter(anna) && enter(ben));
-    const NetAddress nowhere = NetAddress::v4({127, 0, 0, 1}, 9);
-    ASSERT_TRUE(host.network.connect(1, anna.introduction({nowhere}), anna.address()));
-    ASSERT_TRUE(host.network.connect(2, ben.introduction({nowhere}), ben.address()));
-    ASSERT_TRUE(anna.network.connect(0, host.introduction({host.address()}), host.address()));
-    ASSERT_TRUE(anna.network.connect(2, ben.introduction({nowhere}), std::nullopt));
-    ASSERT_TRUE(ben.network.connect(0, host.introduction({host.address()}), host.address()));
-    ASSERT_TRUE(ben.network.connect(1, anna.introduction({nowhere}), std::nullopt));
-  }
-  void all_run(int rounds) {
-    for (int i = 0; i < rounds; ++i) host.run(), anna.run(), ben.run();
-  }
-
-  Peer host, anna, ben;
-  Invite invite;
-};
+class PeerNetworkTest : public testing::Test, protected Neighbours {};
 
 TEST_F(PeerNetworkTest, RelaysForThoseWhoCannotReachEachOther) {
-  sit_down();
+  ASSERT_TRUE(sit_down());
   const Bytes message = text("hello");
   for (int i = 0; i < 20; ++i) {
     anna.network.send(PeerNetwork::now(), 2, message);
@@ -124,7 +32,7 @@ TEST_F(PeerNetworkTest, RelaysForThoseWhoCannotReachEachOther) {
 }
 
 TEST_F(PeerNetworkTest, RelaysNothingToTheSenderItself) {
-  sit_down();
+  ASSERT_TRUE(sit_down());
   Bytes wrapped{static_cast<std::byte>(PlainMessage::relay_to)};
   write_relay(wrapped, {1, Bytes(60, std::byte{0x10})});
   anna.network.send(PeerNetwork::now(), 0, wrapped);
@@ -136,7 +44,7 @@ TEST_F(PeerNetworkTest, RelaysNothingToTheSenderItself) {
 }
 
 TEST_F(PeerNetworkTest, RelaysNothingThatWasRelayed) {
-  sit_down();
+  ASSERT_TRUE(sit_down());
   // From Anna through the host to Ben, who is to pass it on to the host.
   Bytes inner{static_cast<std::byte>(PlainMessage::relay_to)};
   write_relay(inner, {0, Bytes(60, std::byte{0x10})});
@@ -184,8 +92,8 @@ TEST_F(PeerNetworkTest, AnswersAGuestOnlyWhereItWasShownToBe) {
   Tap door, elsewhere;
   Invite through = invite;
   through.addresses = {door.address()};
-  anna.network.knock(through, {}, PeerNetwork::now(), PeerNetwork::Errand::join);
-  for (int i = 0; i < 500 && !anna.accepted; ++i) {
+  anna.knock(through);
+  for (int i = 0; i < 500 && !anna.entered; ++i) {
     anna.run();
     door.listen();
     for (const Bytes& datagram : door.kept)
@@ -193,7 +101,7 @@ TEST_F(PeerNetworkTest, AnswersAGuestOnlyWhereItWasShownToBe) {
     door.kept.clear();
     host.run();
   }
-  ASSERT_TRUE(anna.accepted);
+  ASSERT_TRUE(anna.is_accepted());
   ASSERT_EQ(host.let_in.size(), 1U);
   ASSERT_EQ(host.network.address_of_guest(host.let_in[0]), door.address());
   anna.network.to_doorkeeper(PeerNetwork::now(), text("want"));
@@ -206,7 +114,7 @@ TEST_F(PeerNetworkTest, AnswersAGuestOnlyWhereItWasShownToBe) {
 }
 
 TEST_F(PeerNetworkTest, DoesNotTakeWhoHadANumberBeforeForItsNextOwner) {
-  sit_down();
+  ASSERT_TRUE(sit_down());
   anna.network.send(PeerNetwork::now(), 0, text("first"));
   all_run(20);
   ASSERT_EQ(host.heard.size(), 1U);
@@ -220,17 +128,17 @@ TEST_F(PeerNetworkTest, DoesNotTakeWhoHadANumberBeforeForItsNextOwner) {
 
 // Whoever was dropped and goes on elsewhere is asked how it stands, also if it would let us in.
 TEST_F(PeerNetworkTest, StaysInItsSessionWhileItAsksAnother) {
-  sit_down();
-  Peer elsewhere;
+  ASSERT_TRUE(sit_down());
+  PeerOnNetwork elsewhere;
   elsewhere.network.host(invite.secret, 0);
   Invite other = invite;
   other.host = elsewhere.network.identity().public_key();
   other.addresses = {elsewhere.address()};
   const Credential before = anna.network.credential();
-  anna.accepted = false;
+  anna.entered.reset();
   anna.network.knock(other, text("how are you?"), PeerNetwork::now(), PeerNetwork::Errand::ask);
-  for (int i = 0; i < 2000 && !anna.accepted; ++i) anna.run(), elsewhere.run();
-  ASSERT_TRUE(anna.accepted);
+  for (int i = 0; i < 2000 && !anna.is_accepted(); ++i) anna.run(), elsewhere.run();
+  ASSERT_TRUE(anna.is_accepted());
   EXPECT_EQ(anna.network.credential(), before);
   EXPECT_EQ(anna.network.doorkeeper_address(), host.address());
   anna.network.send(PeerNetwork::now(), 0, text("still here"));

@@ -1,0 +1,178 @@
+// A program that takes part in a shared session, with real sockets, real encryption and a real clock.
+#pragma once
+
+#include <cotouch/session/shared_session.h>
+
+#include "session/shared_fixture.h"
+#include "support/eventually.h"
+#include "support/temporary_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+namespace cotouch::testing_session {
+
+// Keeps what it was told; its hand plays.
+class Program : public SharedSessionListener {
+ private:
+  template <class F>
+  auto locked(const F& f) const {
+    const std::scoped_lock lock(mutex_);
+    return f();
+  }
+
+ public:
+  explicit Program(const std::string& name) : library_(folder_ / "scenes") {
+    settings.name = name;
+    settings.identity = folder_ / "identity";
+    settings.received = folder_ / "received";
+    settings.udp.loopback = true;
+  }
+  ~Program() override { stop(); }
+
+  SharedSessionSettings settings;  // for the next session
+
+  void host(Scene scene) {
+    begin();
+    session_->host(std::move(scene), FeelSettings{});
+  }
+  void join(const std::string& invite) {
+    begin();
+    session_->join(invite);
+  }
+  void stop() {
+    if (session_) session_->leave();  // its thread still asks this object
+    session_.reset();
+  }
+  SharedSession& session() { return *session_; }
+  const TemporaryFolder& folder() const { return folder_; }
+
+  SharingStatus status() const {
+    return locked([&] { return status_; });
+  }
+  // While it hosts.
+  std::string invite() const {
+    EXPECT_TRUE(eventually([&] { return !status().invite.empty(); })) << status().reason;
+    return status().invite;
+  }
+  std::vector<SharedPerson> people() const {
+    return locked([&] { return people_; });
+  }
+  PeersView peers() const {
+    return locked([&] { return peers_; });
+  }
+  std::vector<std::string> lines() const {
+    return locked([&] { return said_; });
+  }
+  // Was somebody told a sentence with these words?
+  bool was_told(const std::string& words) const {
+    return locked([&] {
+      return std::any_of(problems_.begin(), problems_.end(),
+                         [&](const std::string& sentence) { return sentence.find(words) != std::string::npos; });
+    });
+  }
+  std::size_t marks() const {
+    return locked([&] { return marks_; });
+  }
+  std::map<Tick, std::uint64_t> hashes() const {
+    return locked([&] { return hashes_; });
+  }
+  // 0 if it is not known.
+  std::uint64_t hash_at(Tick tick) const {
+    return locked([&] {
+      const auto found = hashes_.find(tick);
+      return found == hashes_.end() ? 0 : found->second;
+    });
+  }
+  std::vector<std::string> problems() const {
+    return locked([&] { return problems_; });
+  }
+  // What was agreed on when its world began, the last time.
+  AgreedTick beginning() const {
+    return locked([&] { return beginning_; });
+  }
+  // Every stage of joining that it has told of.
+  std::vector<std::string> stages() const {
+    return locked([&] { return stages_; });
+  }
+  void forget() {
+    locked([&] {
+      status_ = {};
+      stages_.clear();
+    });
+  }
+  // When ticks were simulated, since the last call.
+  std::vector<double> ticks() {
+    return locked([&] { return std::exchange(ticks_, {}); });
+  }
+
+ private:
+  void begin() { session_ = std::make_unique<SharedSession>(settings, *this, library_); }
+
+  void sharing(const SharingStatus& status) override {
+    locked([&] {
+      status_ = status;
+      if (stages_.empty() || stages_.back() != status.stage) stages_.push_back(status.stage);
+    });
+  }
+  void world_ready(const Scene&, const FeelSettings&, MemberId) override {
+    const AgreedTick beginning = session_->agreed();
+    locked([&] {
+      beginning_ = beginning;
+      marks_ = 0;  // all of them come again
+    });
+  }
+  void people(const std::vector<SharedPerson>& people) override {
+    locked([&] { people_ = people; });
+  }
+  void peers(const PeersView& peers) override {
+    locked([&] { peers_ = peers; });
+  }
+  void said(MemberId, const std::string& text, double) override {
+    locked([&] { said_.push_back(text); });
+  }
+  void marked(const SessionMark&, bool removed) override {
+    locked([&] { marks_ += removed ? std::size_t(-1) : 1U; });
+  }
+  void problem(const std::string& sentence) override {
+    locked([&] { problems_.push_back(sentence); });
+  }
+  void agreed(const AgreedTick& now) override {
+    locked([&] { hashes_[now.tick] = now.hash; });
+  }
+  void view(const WorldState&) override {
+    locked([&] { ticks_.push_back(PeerNetwork::now()); });
+  }
+  // People with names of different lengths do different things.
+  HandInput hand() override { return playing_hand(settings.name.size(), PeerNetwork::now()); }
+
+  TemporaryFolder folder_;
+  TestLibrary library_;
+  mutable std::mutex mutex_;
+  SharingStatus status_;
+  std::vector<SharedPerson> people_;
+  PeersView peers_;
+  AgreedTick beginning_;
+  std::vector<std::string> said_, stages_, problems_;
+  std::vector<double> ticks_;
+  std::size_t marks_ = 0;
+  std::map<Tick, std::uint64_t> hashes_;
+  std::unique_ptr<SharedSession> session_;
+};
+
+// At how many ticks both know the state, which must be the same.
+inline std::size_t agreed_ticks(const Program& a, const Program& b) {
+  std::size_t compared = 0;
+  const std::map<Tick, std::uint64_t> theirs = b.hashes();
+  for (const auto& [tick, hash] : a.hashes()) {
+    const auto found = theirs.find(tick);
+    if (found == theirs.end()) continue;
+    ++compared;
+    EXPECT_EQ(hash, found->second) << "tick " << tick;
+  }
+  return compared;
+}
+
+}  // namespace cotouch::testing_session

@@ -1,0 +1,61 @@
+// A shared session over the network as a file: replayed bit for bit.
+#include <cotouch/session/recording_store.h>
+
+#include "session/program.h"
+
+namespace cotouch {
+namespace {
+
+using namespace testing_session;
+
+TEST(SessionRecordingSlow, IsReplayedBitForBitWithAllThatHappened) {
+  Program anna("Anna"), ben("Ben");
+  anna.host(three_balls());
+  ben.join(anna.invite());
+  ASSERT_TRUE(eventually([&] { return anna.people().size() == 2; })) << ben.status().reason;
+  const auto pass = [&](Tick ticks) {
+    const Tick end = anna.session().agreed().tick + ticks;
+    ASSERT_TRUE(eventually([&] { return anna.session().agreed().tick >= end && ben.session().agreed().tick >= end; }));
+  };
+  pass(200);
+  ben.session().record("three");
+  pass(100);
+  anna.session().say("again");
+  anna.session().reset_world();
+  pass(200);
+  const std::optional<Recording> made = ben.session().stop_recording();
+  ASSERT_TRUE(made);
+  write_recording(*made, ben.folder() / "both.cotrec");
+
+  const Recording recording = read_recording(ben.folder() / "both.cotrec");
+  ASSERT_GE(recording.samples.size(), 250U);
+  Replay replay(recording, recorded_model(recording, three_balls()));
+  while (replay.next()) {
+  }
+  EXPECT_EQ(replay.same(), recording.samples.size());
+
+  // It is what the other one has agreed on, tick for tick.
+  const std::map<Tick, std::uint64_t> agreed = anna.hashes();
+  auto at = std::find_if(agreed.begin(), agreed.end(),
+                         [&](const auto& tick) { return tick.second == recording.samples[0].state_hash; });
+  ASSERT_NE(at, agreed.end());
+  for (std::size_t i = 0; i < recording.samples.size() && at != agreed.end(); ++i, ++at)
+    ASSERT_EQ(at->second, recording.samples[i].state_hash) << "sample " << i;
+
+  std::vector<std::string> names, said;
+  std::size_t resets = 0, both = 0;
+  for (const RecordedPerson& person : recorded_people(recording)) names.push_back(person.name);
+  for (const RecordedEvent& event : recording.events) {
+    if (event.kind == RecordedEvent::Kind::said) said.push_back(event.text);
+    resets += event.kind == RecordedEvent::Kind::reset ? 1U : 0U;
+  }
+  for (const RecordedSample& sample : recording.samples)
+    both += sample.hand(0).input.present && sample.hand(1).input.present ? 1U : 0U;
+  EXPECT_EQ(names, (std::vector<std::string>{"Anna", "Ben"}));
+  EXPECT_EQ(said, std::vector<std::string>{"again"});
+  EXPECT_EQ(resets, 1U);
+  EXPECT_GT(both, 200U);
+}
+
+}  // namespace
+}  // namespace cotouch
