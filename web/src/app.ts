@@ -312,9 +312,19 @@ export class App {
 
   private sharedChanged(): void {
     this.worldPanel?.show();
+    this.holdScene();
     // Keys and sticks take what was selected, if it can be picked up.
     if (this.hand?.grip === 'free' && this.shared.selected?.graspable) this.hand.body = this.shared.selected.id;
     this.world?.redraw();
+  }
+
+  // What the server would refuse because the scene is shared is not offered.
+  private holdScene(): void {
+    const { held } = this.shared;
+    this.gallery?.hold(held);
+    this.parts?.hold(held);
+    this.settings?.hold(held);
+    this.recordings?.hold(held, this.world.info?.name ?? '');
   }
 
   private async loadGallery(): Promise<void> {
@@ -381,6 +391,7 @@ export class App {
   }
 
   private upload(files: File[]): void {
+    if (this.shared.held) return this.toasts.show(this.shared.held);
     const unit = this.parts.unit.value;
     void (async () => {
       // One after the other: the first part stays, the second goes into the hand.

@@ -53,6 +53,12 @@ export class Together {
     return this.share.state === 'starting' || this.share.state === 'joining';
   }
 
+  // Why the scene cannot be opened, changed or replaced now; '' if it can.
+  get holdsScene(): string {
+    if (!this.can || this.share.state === 'off' || this.share.state === 'failed') return '';
+    return 'The scene is shared and stays as it is; leave the session to change it.';
+  }
+
   get others(): Peer[] {
     return this.peers?.peers.filter((peer) => !peer.self) ?? [];
   }

@@ -39,11 +39,25 @@ async function meet(hosting: Page, joining: Page): Promise<void> {
   for (const page of [hosting, joining]) await expect.poll(async () => (await shareOf(page)).peers.sort()).toEqual(['Anna', 'Ben']);
 }
 
+// Gravity, the contact, another scene, one's own parts: what a session that others are in does not allow.
+const changing = (page: Page) => [
+  page.locator('#gravity'),
+  page.locator('.card[data-scene=stack]'),
+  page.locator('#settings input[type=range]').first(),
+  page.locator('#parts button.primary'),
+];
+
 test('two processes share a scene: chat, a mark, and the box docked by both', async ({ page: hosting, browser }) => {
   const joining = await newPage(browser);
   const errors = [watchErrors(hosting), watchErrors(joining)];
   await meet(hosting, joining);
   const pages = [hosting, joining];
+  for (const page of pages) {
+    for (const control of changing(page)) {
+      await expect(control).toBeDisabled();
+      await expect(control).toHaveAttribute('title', /leave the session to change it/);
+    }
+  }
 
   // Chat, both ways.
   await hosting.locator('#chat-text').fill('I take the left side');
@@ -85,6 +99,7 @@ test('two processes share a scene: chat, a mark, and the box docked by both', as
   await expect.poll(async () => (await shareOf(hosting)).peers).toEqual(['Ben']);
   await hosting.locator('#share-leave').click();
   await expect.poll(async () => (await shareOf(hosting)).state).toBe('off');
+  for (const page of pages) for (const control of changing(page)) await expect(control).toBeEnabled();
   expect(errors.flat()).toEqual([]);
 });
 
