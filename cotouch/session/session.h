@@ -69,6 +69,7 @@ class Session {
   // Lets go of what they hold at once. What they asked for before is still done.
   void leave(ParticipantId who);
   void rename(ParticipantId who, std::string name);
+  static std::string color_of(MemberId member);  // everywhere the same
 
   using Answered = std::function<void(const CommandResult&)>;
   // Returns at once; `answered` is called on the session's thread.
@@ -112,7 +113,6 @@ class Session {
   Hand* find_hand(HandId id);
   const Participant* find_participant(ParticipantId id) const;
   std::string free_color() const;
-  static std::string color_of(MemberId member);
   Situation situation() const;
   void release(Hand& hand);
 

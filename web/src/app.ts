@@ -427,14 +427,16 @@ export class App {
     return new Replays({
       sceneName: () => this.world.info?.name ?? '',
       openScene: (name) => this.command({ type: 'open_scene', name }),
-      fetch: (id) => this.api.recording(id),
+      fetch: (id) => Promise.all([this.api.recording(id), this.api.story(id)]),
       started: (player) => {
         this.world.setNear(false); // a recording does not hold distances, and the live ones belong to another moment
+        this.world.story = player.story;
         this.plots.showRecording(player.recording.frames);
         this.layout.showReadouts();
         this.replayBar.open(player);
       },
       stopped: () => {
+        this.world.story = null;
         this.showNothing();
         this.world.setNear(this.settings.choices.near);
         this.plots.clear();

@@ -3,6 +3,7 @@ import type { Api } from '../api';
 import { button, element, hold } from '../dom';
 import * as format from '../format';
 import type { RecordingEntry } from '../messages';
+import { newsAt, newsText, type RecordedEvent } from '../recorded';
 import type { Player } from '../replay';
 import { removal } from './removal';
 
@@ -78,6 +79,8 @@ export class ReplayBar {
   private readonly play: HTMLButtonElement;
   private readonly slider: HTMLInputElement;
   private readonly clock = element('output', {});
+  private readonly news = element('ul', { className: 'news panel', hidden: true });
+  private readonly items = new Map<RecordedEvent, HTMLElement>();
   private readonly speed = element('select', {});
 
   constructor(
@@ -100,7 +103,9 @@ export class ReplayBar {
     this.speed.addEventListener('change', () => {
       if (this.player) this.player.speed = Number(this.speed.value);
     });
-    root.append(this.play, this.slider, this.clock, this.speed, button('Close', 'Back to the live scene', closed));
+    this.news.setAttribute('aria-live', 'polite');
+    this.news.setAttribute('aria-label', 'What was said and done');
+    root.append(this.news, this.play, this.slider, this.clock, this.speed, button('Close', 'Back to the live scene', closed));
   }
 
   open(player: Player): void {
@@ -132,5 +137,25 @@ export class ReplayBar {
     this.play.textContent = this.player.playing ? 'Pause' : 'Play';
     const text = `${format.clock(this.player.time)} / ${format.clock(this.player.recording.duration)}`;
     if (this.clock.textContent !== text) this.clock.textContent = text;
+    this.showNews(this.player);
+  }
+
+  // Those that stay are left alone, so that a screen reader does not read them again.
+  private showNews({ story, time }: Player): void {
+    const events = newsAt(story, time);
+    const here = new Set(events);
+    for (const [event, item] of this.items) {
+      if (here.has(event)) continue;
+      item.remove();
+      this.items.delete(event);
+    }
+    events.forEach((event, i) => {
+      if (this.items.has(event)) return;
+      const item = element('li', {}, newsText(event));
+      item.style.setProperty('--person', event.color);
+      this.items.set(event, item);
+      this.news.insertBefore(item, this.news.children[i] ?? null);
+    });
+    this.news.hidden = events.length === 0;
   }
 }

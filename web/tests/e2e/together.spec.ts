@@ -59,6 +59,9 @@ test('two processes share a scene: chat, a mark, and the box docked by both', as
     }
   }
 
+  await hosting.locator('#record').click();
+  await expect(hosting.locator('#record')).toHaveText(/Stop/);
+
   // Chat, both ways.
   await hosting.locator('#chat-text').fill('I take the left side');
   await hosting.locator('#chat-text').press('Enter');
@@ -93,6 +96,9 @@ test('two processes share a scene: chat, a mark, and the box docked by both', as
   const seconds = await Promise.all(pages.map(async (page) => (await stateOf(page)).frame!.task!.seconds));
   expect(seconds[0]).toBe(seconds[1]);
 
+  await hosting.locator('#record').click();
+  await expect(hosting.locator('.recordings li')).toHaveCount(1);
+
   // The guest leaves; the host goes on alone.
   await joining.locator('#share-leave').click();
   await expect.poll(async () => (await shareOf(joining)).state).toBe('off');
@@ -100,6 +106,29 @@ test('two processes share a scene: chat, a mark, and the box docked by both', as
   await hosting.locator('#share-leave').click();
   await expect.poll(async () => (await shareOf(hosting)).state).toBe('off');
   for (const page of pages) for (const control of changing(page)) await expect(control).toBeEnabled();
+
+  // Replayed by one alone: who they were, and what they said.
+  await hosting.locator('#tab-record').click();
+  await hosting.getByRole('button', { name: /^Replay/ }).click();
+  await expect(hosting.locator('#replay')).toBeVisible();
+  await hosting.locator('#replay input').focus();
+  await hosting.keyboard.press('Home');
+  await expect(hosting.locator('#replay .news')).toContainText('Anna is here.');
+  const { duration } = (await stateOf(hosting)).replay!;
+  const seek = (share: number) =>
+    hosting.locator('#replay input').evaluate((slider: HTMLInputElement, time) => {
+      slider.value = String(time);
+      slider.dispatchEvent(new Event('input'));
+    }, share * duration);
+  const heard = new Set<string>();
+  for (let share = 0; share <= 1; share += Math.min(0.05, 3 / duration)) {
+    await seek(share);
+    for (const line of await hosting.locator('#replay .news li').allTextContents()) heard.add(line);
+  }
+  for (const line of ['Ben: I take the left side', 'Anna: and I the right one', 'Anna marked a point.']) expect([...heard]).toContain(line);
+  await seek(0.9);
+  await expect.poll(async () => (await labels(hosting)).sort()).toEqual(['Anna', 'Ben']);
+  await picture(hosting, 'replay');
   expect(errors.flat()).toEqual([]);
 });
 
