@@ -260,6 +260,7 @@ class Session {
     void sharing(const SharingStatus& status) override;
     void world_ready(const Scene& scene, const FeelSettings& feel, MemberId self) override;
     void view(const WorldState& state) override;
+    void agreed(const AgreedTick& now) override;
     HandInput hand() override;
     void hand_taken() override;
     void people(const std::vector<SharedPerson>& people) override;

@@ -37,6 +37,10 @@ void Session::Bridge::view(const WorldState& state) {
   if (world_ != nullptr) world_->follow(state);
 }
 
+void Session::Bridge::agreed(const AgreedTick& now) {
+  session_.post([this, now] { session_.tell([&](SessionListener& listener) { listener.agreed(now); }); });
+}
+
 HandInput Session::Bridge::hand() {
   const std::scoped_lock lock(mutex_);
   if (world_ == nullptr) return {};
