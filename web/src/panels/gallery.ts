@@ -15,7 +15,7 @@ export class Gallery {
   private scenes: SceneEntry[] = [];
   private current = '';
   private held = ''; // why no scene can be opened now
-  private readonly heldNote = element('p', { className: 'note', hidden: true });
+  private readonly heldNote = element('p', { className: 'note held', hidden: true });
 
   constructor(
     private readonly list: HTMLElement,

@@ -1,8 +1,9 @@
 // Two pages of two processes in one session: the host shares the docking scene from its page, the guest joins with the invitation, and
 // both bring the box to its place.
-import { expect, test, type Browser, type Page } from '@playwright/test';
+import { expect, test, type Page } from '@playwright/test';
 import { dockTogether, labels, lookAlongRails, takeHold } from './docking';
-import { later, open, openScene, settled, stateOf, watchErrors } from './page';
+import { meet, newPage, shareOf } from './meeting';
+import { later, stateOf, watchErrors } from './page';
 import { Server } from './server';
 import type { TestHook } from '../../src/main';
 
@@ -13,31 +14,6 @@ const picture = (page: Page, name: string) => page.screenshot({ path: test.info(
 
 test.beforeAll(() => Promise.all([host.start(), guest.start()]));
 test.afterAll(() => Promise.all([host.end(), guest.end()]));
-
-const shareOf = async (page: Page) => (await stateOf(page)).share;
-
-async function newPage(browser: Browser): Promise<Page> {
-  return (await browser.newContext({ viewport: { width: 1280, height: 720 } })).newPage();
-}
-
-// The panel is open on both, and both are in the session.
-async function meet(hosting: Page, joining: Page): Promise<void> {
-  await open(hosting, host.address);
-  test.skip(await hosting.locator('#together-open').isHidden(), 'This server cannot share scenes.');
-  await openScene(hosting, 'docking');
-  await hosting.locator('#together-open').click();
-  await hosting.locator('#share-name').fill('Ben');
-  await hosting.locator('#share-start').click();
-  await expect.poll(async () => (await shareOf(hosting)).state).toBe('hosting');
-  await open(joining, guest.address);
-  await joining.locator('#together-open').click();
-  await joining.locator('#share-name').fill('Anna');
-  await joining.locator('#invite').fill((await shareOf(hosting)).invite);
-  await joining.locator('#share-join').click();
-  await expect.poll(async () => (await shareOf(joining)).state).toBe('joined');
-  await settled(joining, 'docking');
-  for (const page of [hosting, joining]) await expect.poll(async () => (await shareOf(page)).peers.sort()).toEqual(['Anna', 'Ben']);
-}
 
 // Gravity, the contact, another scene, one's own parts: what a session that others are in does not allow.
 const changing = (page: Page) => [
@@ -50,7 +26,7 @@ const changing = (page: Page) => [
 test('two processes share a scene: chat, a mark, and the box docked by both', async ({ page: hosting, browser }) => {
   const joining = await newPage(browser);
   const errors = [watchErrors(hosting), watchErrors(joining)];
-  await meet(hosting, joining);
+  await meet(hosting, host, joining, guest);
   const pages = [hosting, joining];
   for (const page of pages) {
     for (const control of changing(page)) {
@@ -134,7 +110,7 @@ test('two processes share a scene: chat, a mark, and the box docked by both', as
 
 test('a guest whose program is killed is missed, and the host goes on', async ({ page: hosting, browser }) => {
   const joining = await newPage(browser);
-  await meet(hosting, joining);
+  await meet(hosting, host, joining, guest);
   await guest.kill();
   await expect.poll(async () => (await shareOf(hosting)).peers, { timeout: 120_000 }).toEqual(['Ben']);
   await expect(hosting.locator('#notice')).toBeHidden();
