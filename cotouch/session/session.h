@@ -270,8 +270,14 @@ class Session {
     void synchronised(bool on) override;
     void problem(const std::string& sentence) override;
 
+    // Another session, or none: what is still on its way from the one before does not count.
+    void begin_anew() { ++epoch_; }
+
    private:
+    void post(std::function<void()> task);  // forgotten if it comes too late
+
     Session& session_;
+    std::atomic<std::uint32_t> epoch_ = 0;
     std::mutex mutex_;
     RunningWorld* world_ = nullptr;
     std::uint32_t told_ = 0, newest_ = 0;  // grasps

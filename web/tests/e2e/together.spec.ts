@@ -108,6 +108,34 @@ test('two processes share a scene: chat, a mark, and the box docked by both', as
   expect(errors.flat()).toEqual([]);
 });
 
+test('a guest leaves and comes back at once, again and again', async ({ page: hosting, browser }) => {
+  const joining = await newPage(browser);
+  await meet(hosting, host, joining, guest);
+  const { invite } = await shareOf(hosting);
+  for (let i = 0; i < 3; ++i) {
+    // Within milliseconds, while the program still takes leave of the others.
+    await joining.evaluate((text) => {
+      const at = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+      at('share-leave').click();
+      return new Promise<void>((done) => {
+        const timer = setInterval(() => {
+          if (at('share-off').hidden) return;
+          clearInterval(timer);
+          at<HTMLInputElement>('invite').value = text;
+          at('share-join').click();
+          done();
+        }, 1);
+      });
+    }, invite);
+    await expect.poll(async () => (await shareOf(joining)).state).toBe('joined');
+  }
+  await expect.poll(async () => (await shareOf(hosting)).peers.sort()).toEqual(['Anna', 'Ben']);
+  for (const page of [joining, hosting]) {
+    await page.locator('#share-leave').click();
+    await expect.poll(async () => (await shareOf(page)).state).toBe('off');
+  }
+});
+
 test('a guest whose program is killed is missed, and the host goes on', async ({ page: hosting, browser }) => {
   const joining = await newPage(browser);
   await meet(hosting, host, joining, guest);
