@@ -24,6 +24,7 @@ const changing = (page: Page) => [
 ];
 
 test('two processes share a scene: chat, a mark, and the box docked by both', async ({ page: hosting, browser }) => {
+  test.slow(); // two browsers that draw without a graphics card, perhaps on a busy machine
   const joining = await newPage(browser);
   const errors = [watchErrors(hosting), watchErrors(joining)];
   await meet(hosting, host, joining, guest);
