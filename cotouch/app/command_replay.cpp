@@ -6,6 +6,7 @@
 #include <cotouch/base/file.h>
 #include <cotouch/experiment/viewer_pictures.h>
 #include <cotouch/session/names.h>
+#include <cotouch/session/recorded_events.h>
 #include <cotouch/session/recording_store.h>
 #include <cotouch/session/running_world.h>
 #include <cotouch/session/shown_scene.h>
@@ -13,41 +14,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 namespace cotouch {
 
 namespace {
-
-constexpr std::array<const char*, 5> k_kinds{"joined", "left", "said", "marked", "reset"};
-
-const char* word_of(RecordedEvent::Kind kind) {
-  return k_kinds[static_cast<std::size_t>(kind)];
-}
-
-// What people did besides moving hands, in the order of time, with the name of who did it.
-struct NamedEvent {
-  RecordedEvent event;
-  std::string who;
-};
-std::vector<NamedEvent> named_events(const Recording& recording) {
-  const std::vector<RecordedPerson> people = recorded_people(recording);
-  std::vector<NamedEvent> events;
-  for (const RecordedEvent& event : recording.events) {
-    std::string who;
-    for (const RecordedPerson& person : people)
-      if (event.hand && person.hand == event.hand && event.tick >= person.from && event.tick <= person.to)
-        who = clean_name(person.name);
-    if (event.kind == RecordedEvent::Kind::joined || (who.empty() && event.kind == RecordedEvent::Kind::left))
-      who = clean_name(event.text);
-    if (who.empty()) who = event.hand ? fmt::format("hand {}", *event.hand + 1) : "somebody";
-    events.push_back({event, who});
-  }
-  std::stable_sort(events.begin(), events.end(),
-                   [](const NamedEvent& a, const NamedEvent& b) { return a.event.tick < b.event.tick; });
-  return events;
-}
 
 nlohmann::ordered_json people_json(const Recording& recording) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
@@ -71,7 +42,7 @@ nlohmann::ordered_json events_json(const Recording& recording) {
     json["hand"] = event.hand ? nlohmann::ordered_json(*event.hand) : nlohmann::ordered_json(nullptr);
     json["name"] = named.who;
     json["kind"] = word_of(event.kind);
-    json["text"] = printable(event.text);
+    json["text"] = event.text;
     all.push_back(json);
   }
   return all;
@@ -82,7 +53,7 @@ void say_events(const Recording& recording) {
     const RecordedEvent& event = named.event;
     const bool has_text = event.kind == RecordedEvent::Kind::said || event.kind == RecordedEvent::Kind::marked;
     say(fmt::format("  {:9.2f} s  {} {}{}", static_cast<double>(event.tick) * recording.limits.period, named.who,
-                    word_of(event.kind), has_text ? ": " + printable(event.text) : ""));
+                    word_of(event.kind), has_text ? ": " + event.text : ""));
   }
 }
 

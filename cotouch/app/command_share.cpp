@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <mutex>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -125,6 +126,11 @@ class PageSharing final : public SessionListener {
  public:
   explicit PageSharing(SharingInbox& inbox) : inbox_(inbox) {}
 
+  AgreedTick last_agreed() const {
+    const std::scoped_lock lock(mutex_);
+    return last_;
+  }
+
  private:
   void sharing_changed(const SharingStatus& sharing) override {
     inbox_.post([sharing](SharingReport& report) { report.sharing(sharing); });
@@ -139,12 +145,20 @@ class PageSharing final : public SessionListener {
     if (key == std::exchange(key_, key)) return;
     inbox_.post([people = std::move(people)](SharingReport& report) { report.people(people); });
   }
+  void agreed(const AgreedTick& now) override {
+    if (agreed_.takes(now)) inbox_.post([now](SharingReport& report) { report.agreed(now); });
+    const std::scoped_lock lock(mutex_);
+    last_ = now;
+  }
   void problem(ParticipantId whom, const std::string& reason) override {
     if (whom == ParticipantId::nobody) inbox_.post([reason](SharingReport& report) { report.problem(reason); });
   }
 
   SharingInbox& inbox_;
   std::string key_;
+  AgreedNews agreed_;
+  mutable std::mutex mutex_;
+  AgreedTick last_;
 };
 
 // Declared after what listens to the session, so that it is told nothing any more when it goes.
@@ -192,7 +206,7 @@ void run_with_page(const ShareCommand& command, const SharedSessionSettings& set
     fmt::print("Other machines can reach the page; whoever has the address can move things and upload files.\n");
   watch(command, inbox, report);
   if (report.failure().empty() && !report.is_over()) leave(session, self, inbox, report);
-  report.end(std::nullopt);
+  report.end(sharing.last_agreed());
 }
 
 void share(const ShareCommand& command) {

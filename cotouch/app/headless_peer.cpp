@@ -23,11 +23,8 @@ void HeadlessPeer::world_ready(const Scene& scene, const FeelSettings& /*feel*/,
   grasps_ = began_.has_value();  // whoever was away has let go
 }
 
-// A hundred a second would be too many, should the terminal be stopped for hours.
 void HeadlessPeer::agreed(const AgreedTick& now) {
-  if (!SharingReport::wants(now) && now.task_done == done_) return;
-  done_ = now.task_done;
-  inbox_.post([now](SharingReport& report) { report.agreed(now); });
+  if (agreed_.takes(now)) inbox_.post([now](SharingReport& report) { report.agreed(now); });
 }
 
 void HeadlessPeer::view(const WorldState& state) {

@@ -39,8 +39,8 @@ class HeadlessPeer final : public SharedSessionListener {
   std::optional<HandPath> path_;
   std::optional<double> began_;  // when the hand took its body
   bool grasps_ = false;          // and the session has not heard of that yet
-  bool done_ = false;            // the scene's task
-  SharedSession session_;        // last: its thread uses everything above
+  AgreedNews agreed_;
+  SharedSession session_;  // last: its thread uses everything above
 };
 
 }  // namespace cotouch

@@ -142,18 +142,15 @@ void SharingReport::agreed(const AgreedTick& now) {
   print(json);
 }
 
-void SharingReport::end(const std::optional<AgreedTick>& last) {
+void SharingReport::end(const AgreedTick& last) {
   bar_.clear();
   if (form_.json) {
-    Json json{{"event", "end"}};
-    if (last) {
-      json = at("end", *last);
-      json["docked"] = last->task_done;
-    }
+    Json json = at("end", last);
+    json["docked"] = last.task_done;
     return print(json);
   }
   fmt::print("\n");
-  if (last && last->tick > 0) fmt::print("All agreed up to tick {}, on the state {}.\n", last->tick, hex(last->hash));
+  if (last.tick > 0) fmt::print("All agreed up to tick {}, on the state {}.\n", last.tick, hex(last.hash));
   say_now("Stopped.");
 }
 

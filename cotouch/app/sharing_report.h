@@ -5,9 +5,9 @@
 //   people    people: member, name, self, observer, fingerprint
 //   said      member, name, text, seconds
 //   problem   text
-//   agreed    tick, hash                  every hundredth tick; this and the following without a page
+//   agreed    tick, hash                  every hundredth tick
 //   docked    tick, hash, seconds         the first agreed tick at which the scene's task is done
-//   end       tick, hash, docked          the last agreed tick; with a page nothing of it
+//   end       tick, hash, docked          the last agreed tick; 0 if there was none
 #pragma once
 
 #include <cotouch/app/progress_bar.h>
@@ -15,8 +15,8 @@
 
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cotouch {
@@ -37,7 +37,7 @@ class SharingReport {
   // Those that it wants, and each at which the task's state has changed.
   void agreed(const AgreedTick& now);
   static bool wants(const AgreedTick& now) { return now.tick % 100 == 0; }
-  void end(const std::optional<AgreedTick>& last);
+  void end(const AgreedTick& last);
 
   bool was_shared() const { return was_shared_; }  // it was hosted or joined
   bool is_over() const { return status_.state == SharingStatus::State::off && was_told_; }
@@ -54,6 +54,19 @@ class SharingReport {
   std::string shown_invite_, failure_;
   std::vector<SharedPerson> people_;
   bool was_told_ = false, was_shared_ = false, docked_ = false;
+};
+
+// What was agreed on, as far as it is worth reporting: a hundred ticks a second would be too many, should the terminal
+// be stopped for hours.
+class AgreedNews {
+ public:
+  bool takes(const AgreedTick& now) {
+    const bool changed = now.task_done != std::exchange(done_, now.task_done);
+    return changed || SharingReport::wants(now);
+  }
+
+ private:
+  bool done_ = false;  // the scene's task
 };
 
 // What a session's thread leaves for the report, so that a terminal that is slow or stopped never holds it up.

@@ -2,6 +2,9 @@
 
 #include <cotouch/base/trig.h>
 #include <cotouch/serve/wire_layout.h>
+#include <cotouch/session/names.h>
+#include <cotouch/session/recorded_events.h>
+#include <cotouch/session/session.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -372,6 +375,30 @@ std::string scene_answer(const SessionSnapshot& now) {
 
 std::string recordings_answer(const std::vector<RecordingEntry>& entries) {
   return text_of({{"recordings", recordings(entries)}});
+}
+
+// Numbers of hands are those of the frames.
+std::string events_answer(const Recording& recording) {
+  const auto seconds = [&](std::uint64_t tick) { return static_cast<double>(tick) * recording.limits.period; };
+  const auto color = [](const std::optional<std::uint32_t>& hand) {
+    return hand ? Session::color_of(static_cast<MemberId>(*hand)) : std::string();
+  };
+  json people = json::array(), events = json::array();
+  for (const RecordedPerson& person : recorded_people(recording)) {
+    if (!person.hand) continue;
+    people.push_back({{"hand", *person.hand + 1},
+                      {"name", clean_name(person.name)},
+                      {"color", color(person.hand)},
+                      {"from", seconds(person.from)},
+                      {"to", seconds(person.to)}});
+  }
+  for (const NamedEvent& named : named_events(recording))
+    events.push_back({{"time", seconds(named.event.tick)},
+                      {"kind", word_of(named.event.kind)},
+                      {"name", named.who},
+                      {"color", color(named.event.hand)},
+                      {"text", named.event.text}});
+  return text_of({{"people", people}, {"events", events}});
 }
 
 std::string upload_answer(std::uint32_t job) {

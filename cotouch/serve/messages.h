@@ -3,6 +3,7 @@
 
 #include <cotouch/session/listener.h>
 #include <cotouch/session/scene_library.h>
+#include <cotouch/touch/recording.h>
 
 #include <cstdint>
 #include <string>
@@ -38,6 +39,7 @@ std::string hello_answer(const std::string& version);
 std::string gallery_answer(const std::vector<SceneEntry>& entries);
 std::string scene_answer(const SessionSnapshot& now);
 std::string recordings_answer(const std::vector<RecordingEntry>& entries);
+std::string events_answer(const Recording& recording);  // who was in it, and what they did besides moving hands
 std::string upload_answer(std::uint32_t job);
 std::string saved_answer(const std::string& file);
 

@@ -140,9 +140,9 @@ HttpResponse PageHost::answer_recording(const std::string& path) {
   const std::string file = path.substr(std::string_view("/api/recording/").size());
   const std::string ending = ending_of(file);
   const std::string id = file.substr(0, file.size() - ending.size());
-  static constexpr std::array<std::string_view, 4> k_endings{".frames", ".csv", ".svg", ".cotrec"};
+  static constexpr std::array<std::string_view, 5> k_endings{".frames", ".events", ".csv", ".svg", ".cotrec"};
   if (std::find(k_endings.begin(), k_endings.end(), ending) == k_endings.end() || !is_identifier(id))
-    return error_response(404, "A recording comes as .frames, .csv, .svg or .cotrec.");
+    return error_response(404, "A recording comes as .frames, .events, .csv, .svg or .cotrec.");
   std::filesystem::path stored;
   try {
     stored = session_.recordings().file(id);
@@ -156,6 +156,7 @@ HttpResponse PageHost::answer_recording(const std::string& path) {
   if (ending == ".frames") return answer_frames(id, stored);
   if (ending == ".svg" && !settings_.draw_summary) return error_response(404, "This server draws no pictures.");
   const Recording recording = read_recording(stored);
+  if (ending == ".events") return json_response(events_answer(recording));
   const std::shared_ptr<const ShownScene> scene = scene_of(recording);
   if (ending == ".svg")
     return bytes_response(settings_.draw_summary(summarise(recording, scene)), "image/svg+xml", id + ".svg");

@@ -4,6 +4,7 @@
 #include <cotouch/session/job_queue.h>
 #include <cotouch/session/recording_store.h>
 #include <cotouch/session/running_world.h>
+#include <cotouch/session/shared_session_listener.h>
 #include <cotouch/session/sharing.h>
 #include <cotouch/session/shown_scene.h>
 #include <cotouch/session/view.h>
@@ -76,6 +77,7 @@ class SessionListener {
   // Of a session over the network.
   virtual void sharing_changed(const SharingStatus& /*sharing*/) {}
   virtual void peers_changed(const PeersView& /*peers*/) {}  // four times a second
+  virtual void agreed(const AgreedTick& /*now*/) {}          // every tick
   virtual void network_changed(const NetworkStatus& /*network*/) {}
   virtual void said(const ChatLine& /*line*/) {}
   virtual void mark_changed(const MarkView& /*mark*/) {}

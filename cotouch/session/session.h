@@ -69,6 +69,7 @@ class Session {
   // Lets go of what they hold at once. What they asked for before is still done.
   void leave(ParticipantId who);
   void rename(ParticipantId who, std::string name);
+  static std::string color_of(MemberId member);  // everywhere the same
 
   using Answered = std::function<void(const CommandResult&)>;
   // Returns at once; `answered` is called on the session's thread.
@@ -112,7 +113,6 @@ class Session {
   Hand* find_hand(HandId id);
   const Participant* find_participant(ParticipantId id) const;
   std::string free_color() const;
-  static std::string color_of(MemberId member);
   Situation situation() const;
   void release(Hand& hand);
 
@@ -260,6 +260,7 @@ class Session {
     void sharing(const SharingStatus& status) override;
     void world_ready(const Scene& scene, const FeelSettings& feel, MemberId self) override;
     void view(const WorldState& state) override;
+    void agreed(const AgreedTick& now) override;
     HandInput hand() override;
     void hand_taken() override;
     void people(const std::vector<SharedPerson>& people) override;
@@ -269,8 +270,14 @@ class Session {
     void synchronised(bool on) override;
     void problem(const std::string& sentence) override;
 
+    // Another session, or none: what is still on its way from the one before does not count.
+    void begin_anew() { ++epoch_; }
+
    private:
+    void post(std::function<void()> task);  // forgotten if it comes too late
+
     Session& session_;
+    std::atomic<std::uint32_t> epoch_ = 0;
     std::mutex mutex_;
     RunningWorld* world_ = nullptr;
     std::uint32_t told_ = 0, newest_ = 0;  // grasps

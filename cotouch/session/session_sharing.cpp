@@ -37,6 +37,10 @@ void Session::Bridge::view(const WorldState& state) {
   if (world_ != nullptr) world_->follow(state);
 }
 
+void Session::Bridge::agreed(const AgreedTick& now) {
+  session_.post([this, now] { session_.tell([&](SessionListener& listener) { listener.agreed(now); }); });
+}
+
 HandInput Session::Bridge::hand() {
   const std::scoped_lock lock(mutex_);
   if (world_ == nullptr) return {};
@@ -50,9 +54,15 @@ void Session::Bridge::hand_taken() {
   told_ = newest_;
 }
 
+// One that is being left goes on for a moment, and says goodbye when the next has begun.
+void Session::Bridge::post(std::function<void()> task) {
+  session_.post([this, epoch = epoch_.load(), task = std::move(task)] {
+    if (epoch == epoch_ && session_.is_shared()) task();
+  });
+}
+
 void Session::Bridge::sharing(const SharingStatus& status) {
-  session_.post([this, status] {
-    if (!session_.is_shared()) return;
+  post([this, status] {
     const bool over = status.state == SharingStatus::State::off || status.state == SharingStatus::State::failed;
     if (over) return session_.end_sharing(status);
     session_.sharing_ = status;
@@ -61,25 +71,19 @@ void Session::Bridge::sharing(const SharingStatus& status) {
 }
 
 void Session::Bridge::world_ready(const Scene& scene, const FeelSettings& feel, MemberId self) {
-  session_.post([this, scene, feel, self] {
-    if (session_.is_shared()) session_.follow_shared(scene, feel, self);
-  });
+  post([this, scene, feel, self] { session_.follow_shared(scene, feel, self); });
 }
 
 void Session::Bridge::people(const std::vector<SharedPerson>& people) {
-  session_.post([this, people] {
-    if (session_.is_shared()) session_.meet(people);
-  });
+  post([this, people] { session_.meet(people); });
 }
 
 void Session::Bridge::peers(const PeersView& peers) {
-  session_.post([this, peers] {
-    if (session_.is_shared()) session_.show_peers(peers);
-  });
+  post([this, peers] { session_.show_peers(peers); });
 }
 
 void Session::Bridge::said(MemberId by, const std::string& text, double seconds) {
-  session_.post([this, by, text, seconds] {
+  post([this, by, text, seconds] {
     const auto name = session_.peer_names_.find(by);
     const ChatLine line{name == session_.peer_names_.end() ? "Somebody" : name->second, color_of(by), printable(text),
                         seconds};
@@ -88,7 +92,7 @@ void Session::Bridge::said(MemberId by, const std::string& text, double seconds)
 }
 
 void Session::Bridge::marked(const SessionMark& mark, bool removed) {
-  session_.post([this, mark, removed] {
+  post([this, mark, removed] {
     auto& marks = session_.marks_;
     const auto same = [&](const auto& entry) {
       return entry.second.second.by == mark.by && entry.second.second.number == mark.number;
@@ -113,7 +117,7 @@ void Session::Bridge::marked(const SessionMark& mark, bool removed) {
 }
 
 void Session::Bridge::synchronised(bool on) {
-  session_.post([this, on] {
+  post([this, on] {
     session_.network_.synchronised = on;
     session_.tell_network();
   });
@@ -126,8 +130,9 @@ void Session::Bridge::problem(const std::string& sentence) {
 // ------------------------------------------------------------------------------------------------ beginning and end
 
 std::string Session::own_name(ParticipantId who, const std::string& wanted) {
-  const std::string name = clean_name(wanted);
-  if (!name.empty()) return name;
+  // Whoever named themselves on the command line keeps that name when the page joins again without one.
+  for (const std::string& given : {wanted, settings_.sharing.name})
+    if (std::string name = clean_name(given); !name.empty()) return name;
   const std::scoped_lock lock(people_mutex_);
   const Participant* participant = find_participant(who);
   return participant != nullptr ? participant->name : "Guest";
@@ -142,6 +147,7 @@ CommandResult Session::begin_sharing(ParticipantId who, const std::string& name,
   SharedSessionSettings settings = settings_.sharing;
   settings.name = own_name(who, name);
   if (leaving_.valid()) leaving_.wait();  // its port
+  bridge_.begin_anew();
   shared_ = std::make_unique<SharedSession>(settings, bridge_, library_);
   try {
     begin(*shared_);
@@ -177,6 +183,7 @@ CommandResult Session::carry_out(ParticipantId /*who*/, const LeaveSharing& /*wa
 void Session::end_sharing(const SharingStatus& status) {
   if (recording_shared_) finish_recording();
   bridge_.set_world(nullptr);
+  bridge_.begin_anew();
   std::shared_ptr<SharedSession> left = std::move(shared_);
   leaving_ = std::async(std::launch::async, [left]() mutable { left.reset(); });
   sharing_ = status;

@@ -1,4 +1,5 @@
 // `cotouch host`, `join` and `observe` as users meet them: real processes that share a scene.
+#include <cotouch/base/hash.h>
 #include <cotouch/net/invite.h>
 #include <cotouch/session/peer_network.h>
 
@@ -259,6 +260,17 @@ TEST_F(SharedCommands, ServeAPageEach) {
   EXPECT_TRUE(anna.events("problem").empty()) << anna.words();
   anna.signal(SIGINT);
   EXPECT_EQ(anna.finish().code, 0) << anna.words();
+  // Scripts are told the same with a page as without.
+  EXPECT_GT(compare({&anna, &ben}), 1U);
+  for (const Process* process : {&anna, &ben}) {
+    const Json end = process->events("end").at(0), last = process->events("agreed").back();
+    EXPECT_GE(end["tick"], last["tick"]);
+    EXPECT_NE(end["hash"], hex(std::uint64_t{0}));
+    EXPECT_EQ(end["docked"], false);
+    if (end["tick"] == last["tick"]) {
+      EXPECT_EQ(end["hash"], last["hash"]);
+    }
+  }
 }
 
 // ------------------------------------------------------------------------------------------------ what takes long

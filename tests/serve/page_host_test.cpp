@@ -337,6 +337,31 @@ TEST_F(PageHostTest, PlaysARecordingOfASharedSession) {
   EXPECT_EQ(ask(port(), http::verb::get, api("recording/together.csv")).body.substr(0, 7), "time_s,");
 }
 
+TEST_F(PageHostTest, TellsWhoDidWhatInARecordingOfASharedSession) {
+  Recording recording = testing_session::shared_press();
+  append_event(recording, {90, std::nullopt, RecordedEvent::Kind::reset, {}});
+  RecordingStore(folder_ / "recordings").save("together", recording);
+  const Json told = Json::parse(ask(port(), http::verb::get, api("recording/together.events")).body);
+  // Hands of frames count from 1. A hundred ticks are a second; Ben leaves at tick 80.
+  ASSERT_EQ(told["people"].size(), 2U);
+  EXPECT_EQ(told["people"][0]["hand"], testing_session::k_ann + 1);
+  EXPECT_EQ(told["people"][0]["name"], "Ann");
+  EXPECT_DOUBLE_EQ(told["people"][0]["to"].get<double>(), 1.0);
+  EXPECT_EQ(told["people"][1]["hand"], testing_session::k_ben + 1);
+  EXPECT_DOUBLE_EQ(told["people"][1]["from"].get<double>(), 0.0);
+  EXPECT_DOUBLE_EQ(told["people"][1]["to"].get<double>(), 0.8);
+  EXPECT_NE(told["people"][0]["color"], told["people"][1]["color"]);
+  std::vector<std::string> kinds;
+  for (const Json& event : told["events"]) kinds.push_back(event["kind"]);
+  EXPECT_EQ(kinds, (std::vector<std::string>{"joined", "joined", "said", "left", "reset"}));
+  const Json& said = told["events"][2];
+  EXPECT_DOUBLE_EQ(said["time"].get<double>(), 0.6);
+  EXPECT_EQ(said["name"], "Ann");
+  EXPECT_EQ(said["color"], told["people"][0]["color"]);
+  EXPECT_EQ(said["text"].get<std::string>().find('\x1b'), std::string::npos);
+  EXPECT_NE(said["text"].get<std::string>().find("harder"), std::string::npos);
+}
+
 TEST_F(PageHostTest, NeitherASliderNorTheRecordButtonMakesThePressedPartLetGo) {
   Page page(port());
   page.read_text("recordings");

@@ -1,6 +1,7 @@
 // HTTP requests of docs/viewer-protocol.md. Failures become an Error whose message is a sentence for the user.
 import { parseScene, parseScenes, type Scene, type SceneEntry } from './messages';
 import { decodeMesh, decodeRecording, type Decoded, type MeshData, type Recording } from './protocol';
+import { parseStory, type Story } from './recorded';
 
 export class Api {
   participant = 0; // this page's number, from the server's hello
@@ -51,6 +52,10 @@ export class Api {
   async recording(id: string): Promise<Recording> {
     const answer = await this.get(`/api/recording/${encodeURIComponent(id)}.frames`);
     return valueOf(decodeRecording(await answer.arrayBuffer()));
+  }
+
+  async story(id: string): Promise<Story> {
+    return parseStory(await (await this.get(`/api/recording/${encodeURIComponent(id)}.events`)).json());
   }
 
   recordingAddress(id: string, ending: 'csv' | 'svg' | 'cotrec'): string {

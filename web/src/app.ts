@@ -312,9 +312,19 @@ export class App {
 
   private sharedChanged(): void {
     this.worldPanel?.show();
+    this.holdScene();
     // Keys and sticks take what was selected, if it can be picked up.
     if (this.hand?.grip === 'free' && this.shared.selected?.graspable) this.hand.body = this.shared.selected.id;
     this.world?.redraw();
+  }
+
+  // What the server would refuse because the scene is shared is not offered.
+  private holdScene(): void {
+    const { held } = this.shared;
+    this.gallery?.hold(held);
+    this.parts?.hold(held);
+    this.settings?.hold(held);
+    this.recordings?.hold(held, this.world.info?.name ?? '');
   }
 
   private async loadGallery(): Promise<void> {
@@ -381,6 +391,7 @@ export class App {
   }
 
   private upload(files: File[]): void {
+    if (this.shared.held) return this.toasts.show(this.shared.held);
     const unit = this.parts.unit.value;
     void (async () => {
       // One after the other: the first part stays, the second goes into the hand.
@@ -416,14 +427,16 @@ export class App {
     return new Replays({
       sceneName: () => this.world.info?.name ?? '',
       openScene: (name) => this.command({ type: 'open_scene', name }),
-      fetch: (id) => this.api.recording(id),
+      fetch: (id) => Promise.all([this.api.recording(id), this.api.story(id)]),
       started: (player) => {
         this.world.setNear(false); // a recording does not hold distances, and the live ones belong to another moment
+        this.world.story = player.story;
         this.plots.showRecording(player.recording.frames);
         this.layout.showReadouts();
         this.replayBar.open(player);
       },
       stopped: () => {
+        this.world.story = null;
         this.showNothing();
         this.world.setNear(this.settings.choices.near);
         this.plots.clear();

@@ -27,6 +27,15 @@ export function button(text: string, label: string, click: () => void): HTMLButt
   return made;
 }
 
+const ownTitles = new WeakMap<HTMLElement, string>();
+
+// A control that cannot be used for now, and why, which it says instead of what it does; '' = it can be used again.
+export function hold(control: HTMLButtonElement | HTMLInputElement, reason: string): void {
+  if (!ownTitles.has(control)) ownTitles.set(control, control.title);
+  control.title = reason || ownTitles.get(control)!;
+  control.disabled = reason !== '';
+}
+
 // What a user prefers, kept between visits where the browser allows it.
 export function remembered(key: string): string | null {
   try {

@@ -1,5 +1,6 @@
 // Plays a recording in the page: which of its frames is shown, and when. Nothing on the server moves.
 import type { Recording, StateFrame } from './protocol';
+import { kNoStory, type Story } from './recorded';
 
 // The last frame at or before `time`; the first one before it. Frames are in order of time.
 export function frameAt(frames: StateFrame[], time: number): StateFrame | null {
@@ -18,7 +19,10 @@ export class Player {
   playing = true;
   speed = 1;
 
-  constructor(readonly recording: Recording) {}
+  constructor(
+    readonly recording: Recording,
+    readonly story: Story = kNoStory,
+  ) {}
 
   get frame(): StateFrame | null {
     return frameAt(this.recording.frames, this.time);

@@ -1,12 +1,13 @@
 // Starting and ending replays: the recording's scene is opened first if need be, then its frames are fetched and played.
 import type { RecordingEntry } from './messages';
 import type { Recording } from './protocol';
+import type { Story } from './recorded';
 import { Player } from './replay';
 
 export interface ReplayPort {
   sceneName(): string;
   openScene(name: string): void;
-  fetch(id: string): Promise<Recording>;
+  fetch(id: string): Promise<[Recording, Story]>;
   started(player: Player): void;
   stopped(): void;
   failed(error: unknown): void;
@@ -29,9 +30,9 @@ export class Replays {
     const request = this.request;
     void this.port
       .fetch(entry.id)
-      .then((recording) => {
+      .then(([recording, story]) => {
         if (request !== this.request) return;
-        this.player = new Player(recording);
+        this.player = new Player(recording, story);
         this.port.started(this.player);
       })
       .catch((error: unknown) => this.port.failed(error));

@@ -12,6 +12,7 @@ export class SharedWorld {
   task: TaskInfo | null = null;
   canChange = false; // the server knows gravity, masses and copies
   canRestart = false; // the server knows tasks
+  held = ''; // why the scene cannot be changed now; '' = it can
   readonly people = new Map<number, Person>();
   private chosen = 0;
 
@@ -65,6 +66,12 @@ export class SharedWorld {
     this.bodies = scene.bodies;
     this.gravity = scene.gravity;
     this.task = scene.task;
+    this.changed();
+  }
+
+  hold(reason: string): void {
+    if (this.held === reason) return;
+    this.held = reason;
     this.changed();
   }
 

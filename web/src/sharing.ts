@@ -121,6 +121,7 @@ export class Sharing {
   private changed(topic: Topic): void {
     this.panel.show(topic);
     if (topic === 'marks') this.port.world.setMarks(this.together.marks.values());
+    if (topic === 'share') this.port.shared.hold(this.together.holdsScene);
     if (topic === 'share' && !this.together.shared) this.marking.cancel();
   }
 

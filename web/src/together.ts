@@ -29,6 +29,7 @@ const kOff: Share = { state: 'off', invite: '', session: '', stage: '', progress
 export class Together {
   can = false; // the server can share
   share = kOff;
+  reachable = true; // the server, as far as the page knows
   peers: Peers | null = null;
   network: Network | null = null;
   lines: Line[] = [];
@@ -53,6 +54,12 @@ export class Together {
     return this.share.state === 'starting' || this.share.state === 'joining';
   }
 
+  // Why the scene cannot be opened, changed or replaced now; '' if it can.
+  get holdsScene(): string {
+    if (!this.can || this.share.state === 'off' || this.share.state === 'failed') return '';
+    return 'The scene is shared and stays as it is; leave the session to change it.';
+  }
+
   get others(): Peer[] {
     return this.peers?.peers.filter((peer) => !peer.self) ?? [];
   }
@@ -61,6 +68,7 @@ export class Together {
     switch (message.type) {
       case 'hello':
         this.can = message.features.includes('share');
+        this.reachable = true;
         // The server says again what there is. Chat stays: it comes again only as far as it was kept.
         this.marks.clear();
         this.changed('marks');
@@ -169,6 +177,7 @@ export class Together {
 
   // The server is out of reach: what it said of the others is no longer true.
   disconnected(): void {
+    this.reachable = false;
     this.peers = null;
     this.silentSince.clear();
     this.changed('peers');

@@ -1,5 +1,5 @@
 // The gallery: one card a scene, with a picture where there is one.
-import { element } from '../dom';
+import { element, hold } from '../dom';
 import type { SceneEntry } from '../messages';
 import { removal } from './removal';
 
@@ -14,17 +14,29 @@ export interface GalleryActions {
 export class Gallery {
   private scenes: SceneEntry[] = [];
   private current = '';
+  private held = ''; // why no scene can be opened now
+  private readonly heldNote = element('p', { className: 'note held', hidden: true });
 
   constructor(
     private readonly list: HTMLElement,
     private readonly address: (path: string) => string,
     private readonly actions: GalleryActions,
-  ) {}
+  ) {
+    list.before(this.heldNote);
+  }
 
   set(scenes: SceneEntry[]): void {
     this.scenes = scenes;
     this.list.replaceChildren(...scenes.map((scene) => this.item(scene)));
     this.mark(this.current);
+    this.hold(this.held);
+  }
+
+  hold(reason: string): void {
+    this.held = reason;
+    this.heldNote.textContent = reason;
+    this.heldNote.hidden = reason === '';
+    for (const card of this.list.querySelectorAll<HTMLButtonElement>('.card')) hold(card, reason);
   }
 
   mark(name: string): void {

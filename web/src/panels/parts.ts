@@ -1,5 +1,5 @@
 // The scene's parts, adding one's own, and saving the result.
-import { button, element } from '../dom';
+import { button, element, hold } from '../dom';
 import * as format from '../format';
 import type { PartInfo, Scene } from '../messages';
 
@@ -16,6 +16,8 @@ export const kEndings = ['.stl', '.obj', '.ply', '.glb', '.gltf'];
 export class PartsPanel {
   readonly unit = element('select', { id: 'unit' });
   private suggested = '';
+  private held = ''; // why nothing can be added or changed now
+  private readonly choose: HTMLButtonElement;
   private readonly list = element('ul', { className: 'parts' });
   private readonly adding = element('div', { className: 'group' });
   private readonly saving = element('form', { className: 'group' });
@@ -32,12 +34,12 @@ export class PartsPanel {
       picker.value = '';
     });
     for (const unit of kUnits) this.unit.append(element('option', { value: unit }, unit));
-    const choose = button('Add a part…', 'Add a part from a file', () => picker.click());
-    choose.classList.add('primary');
+    this.choose = button('Add a part…', 'Add a part from a file', () => picker.click());
+    this.choose.classList.add('primary');
     this.adding.append(
       element('h2', {}, 'Your own parts'),
       element('p', { className: 'note' }, 'Two parts dropped: the first stays, the second is in your hand.'),
-      element('div', { className: 'row' }, choose, element('label', { htmlFor: 'unit' }, 'Unit '), this.unit, picker),
+      element('div', { className: 'row' }, this.choose, element('label', { htmlFor: 'unit' }, 'Unit '), this.unit, picker),
     );
     this.saving.append(
       element('h2', {}, 'Save the scene'),
@@ -57,10 +59,16 @@ export class PartsPanel {
     this.saving.hidden = !features.includes('save');
   }
 
+  hold(reason: string): void {
+    this.held = reason;
+    for (const control of [this.choose, ...this.list.querySelectorAll('button')]) hold(control, reason);
+  }
+
   set(scene: Scene): void {
     const items = scene.parts.map((part) => this.item(part));
     const empty = element('li', { className: 'note' }, 'An empty scene: drop a part on it.');
     this.list.replaceChildren(...(items.length > 0 ? items : [empty]));
+    this.hold(this.held);
     // A name that the user has typed stays.
     if (this.name.value === this.suggested) {
       this.suggested = `my-${(scene.name || 'parts').replace(/[^A-Za-z0-9_-]+/g, '-')}`.slice(0, 64);

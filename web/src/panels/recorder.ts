@@ -1,8 +1,9 @@
 // Recordings: the list with its exports, and the bar with the time slider while one is replayed.
 import type { Api } from '../api';
-import { button, element } from '../dom';
+import { button, element, hold } from '../dom';
 import * as format from '../format';
 import type { RecordingEntry } from '../messages';
+import { newsAt, newsText, type RecordedEvent } from '../recorded';
 import type { Player } from '../replay';
 import { removal } from './removal';
 
@@ -15,6 +16,10 @@ export class RecordingList {
   private readonly list = element('ul', { className: 'recordings' });
   private readonly empty = element('p', { className: 'note' }, 'Nothing recorded yet. Press Record and move a body.');
 
+  private plays: { scene: string; play: HTMLButtonElement }[] = [];
+  private held = ''; // why no other scene can be opened now
+  private open = ''; // the scene that is open
+
   constructor(
     root: HTMLElement,
     private readonly api: Api,
@@ -23,15 +28,25 @@ export class RecordingList {
     root.append(this.empty, this.list);
   }
 
+  // While no other scene can be opened, only recordings of the open one can be replayed.
+  hold(reason: string, open: string): void {
+    this.held = reason;
+    this.open = open;
+    for (const { scene, play } of this.plays) hold(play, scene === open ? '' : reason);
+  }
+
   set(entries: RecordingEntry[], titleOf: (scene: string) => string): void {
+    this.plays = [];
     this.empty.hidden = entries.length > 0;
     this.list.replaceChildren(...entries.map((entry) => this.item(entry, titleOf(entry.scene))));
+    this.hold(this.held, this.open);
   }
 
   private item(entry: RecordingEntry, title: string): HTMLLIElement {
     const facts = `${format.clock(entry.seconds)} · peak ${format.force(entry.peakForce)} · ${format.bytes(entry.bytes)}`;
     const play = button('Replay', `Replay ${entry.id}`, () => this.actions.replay(entry));
     play.classList.add('primary');
+    this.plays.push({ scene: entry.scene, play });
     const item = element(
       'li',
       {},
@@ -64,6 +79,8 @@ export class ReplayBar {
   private readonly play: HTMLButtonElement;
   private readonly slider: HTMLInputElement;
   private readonly clock = element('output', {});
+  private readonly news = element('ul', { className: 'news panel', hidden: true });
+  private readonly items = new Map<RecordedEvent, HTMLElement>();
   private readonly speed = element('select', {});
 
   constructor(
@@ -86,7 +103,9 @@ export class ReplayBar {
     this.speed.addEventListener('change', () => {
       if (this.player) this.player.speed = Number(this.speed.value);
     });
-    root.append(this.play, this.slider, this.clock, this.speed, button('Close', 'Back to the live scene', closed));
+    this.news.setAttribute('aria-live', 'polite');
+    this.news.setAttribute('aria-label', 'What was said and done');
+    root.append(this.news, this.play, this.slider, this.clock, this.speed, button('Close', 'Back to the live scene', closed));
   }
 
   open(player: Player): void {
@@ -118,5 +137,25 @@ export class ReplayBar {
     this.play.textContent = this.player.playing ? 'Pause' : 'Play';
     const text = `${format.clock(this.player.time)} / ${format.clock(this.player.recording.duration)}`;
     if (this.clock.textContent !== text) this.clock.textContent = text;
+    this.showNews(this.player);
+  }
+
+  // Those that stay are left alone, so that a screen reader does not read them again.
+  private showNews({ story, time }: Player): void {
+    const events = newsAt(story, time);
+    const here = new Set(events);
+    for (const [event, item] of this.items) {
+      if (here.has(event)) continue;
+      item.remove();
+      this.items.delete(event);
+    }
+    events.forEach((event, i) => {
+      if (this.items.has(event)) return;
+      const item = element('li', {}, newsText(event));
+      item.style.setProperty('--person', event.color);
+      this.items.set(event, item);
+      this.news.insertBefore(item, this.news.children[i] ?? null);
+    });
+    this.news.hidden = events.length === 0;
   }
 }

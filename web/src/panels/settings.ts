@@ -1,5 +1,5 @@
 // What is shown (this page only) and how it feels (shared by everyone who looks at the server).
-import { element, remember, remembered } from '../dom';
+import { element, hold, remember, remembered } from '../dom';
 import { count } from '../format';
 import type { Settings } from '../messages';
 
@@ -87,6 +87,11 @@ export class SettingsPanel {
       const nodes = range.key === 'budget_us' && settings.nodes > 0 ? ` · ${count(settings.nodes)} nodes` : '';
       output.textContent = `${Number(value.toPrecision(3))} ${range.unit}${nodes}`;
     }
+  }
+
+  // Contact is part of the scene; the force that this page's hand feels and the work behind it are not.
+  hold(reason: string): void {
+    for (const [range, { input }] of this.inputs) if (range.key === 'contact_stiffness') hold(input, reason);
   }
 
   // Back to what holds, after the server refused a change.

@@ -1,6 +1,6 @@
 // The World panel: gravity, what the selected body is made of, copies of it, and who takes part. All of it is shared:
 // sliders and boxes show what the server says and only ask it for changes.
-import { button, element, remember, remembered } from '../dom';
+import { button, element, hold, remember, remembered } from '../dom';
 import { bodyStatus } from '../felt';
 import type { StateFrame } from '../protocol';
 import { kEarth, type SharedWorld } from '../shared-world';
@@ -17,6 +17,7 @@ export function quantity(text: string, what: 'mass' | 'density'): number | null 
 
 export class WorldPanel {
   private readonly changing = element('div', {});
+  private readonly held = element('p', { className: 'note', id: 'world-held' });
   private readonly gravity = element('input', { type: 'checkbox', id: 'gravity' });
   private readonly strength = element('input', { type: 'range', min: '0', max: '20', step: '0.1', id: 'gravity-strength' });
   private readonly strengthText = element('output', {});
@@ -52,6 +53,7 @@ export class WorldPanel {
       element('div', { className: 'row' }, this.copying, this.removing),
     );
     this.changing.append(
+      this.held,
       element(
         'div',
         { className: 'group' },
@@ -72,7 +74,12 @@ export class WorldPanel {
     this.changing.hidden = !world.canChange;
     this.gravity.checked = world.gravity > 0;
     if (document.activeElement !== this.strength) this.strength.value = String(world.gravity || kEarth);
-    this.strength.disabled = world.gravity === 0;
+    for (const control of [this.gravity, this.strength, this.mass, this.density, this.free, this.copying, this.removing]) {
+      hold(control, world.held);
+    }
+    this.held.textContent = world.held;
+    this.held.hidden = world.held === '';
+    this.strength.disabled ||= world.gravity === 0;
     this.strengthText.textContent = world.gravity > 0 ? `${world.gravity.toFixed(1)} m/s²` : 'off';
     const body = world.selected;
     this.nothing.hidden = body !== null;

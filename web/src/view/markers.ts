@@ -3,7 +3,8 @@
 import { BufferAttribute, BufferGeometry, Group, Line, LineBasicMaterial, Mesh, MeshBasicMaterial, SphereGeometry, Vector3 } from 'three';
 import { element } from '../dom';
 import type { Person } from '../messages';
-import { HolderKind, type HandEntry } from '../protocol';
+import { HolderKind, type HandEntry, type StateFrame } from '../protocol';
+import { ownerOf, type Story } from '../recorded';
 import type { Stage } from './stage';
 
 export interface Marker {
@@ -28,6 +29,15 @@ export function markersOf(hands: HandEntry[], people: ReadonlyMap<number, Person
       const [at, grip] = [new Vector3(...hand.pose.position), new Vector3(...hand.grip.position)];
       return { hand: hand.hand, name, color: person?.color ?? kNobodysColor, at, grip };
     });
+}
+
+// In a recording of several people: every hand, with the name of whose it was. Of one that is not known nothing is said.
+export function recordedMarkersOf({ hands, time }: Pick<StateFrame, 'hands' | 'time'>, story: Story): Marker[] {
+  return hands.flatMap((hand) => {
+    const owner = ownerOf(story, hand.hand, time);
+    const [at, grip] = [new Vector3(...hand.pose.position), new Vector3(...hand.grip.position)];
+    return owner ? [{ hand: hand.hand, name: owner.name, color: owner.color, at, grip }] : [];
+  });
 }
 
 class MarkerView {

@@ -3,11 +3,12 @@ import { Vector3, type Object3D } from 'three';
 import type { BodyInfo, PartInfo, Person, Scene } from '../messages';
 import { compose, fromWire, toLocal, transformPoint, type HandPose } from '../hands/motion';
 import { TaskState, type HandEntry, type MeshData, type NearFrame, type StateFrame } from '../protocol';
+import type { Story } from '../recorded';
 import type { Mark } from '../share-messages';
 import { bodiesOf, contactsOn, wantedPose, type BodyView } from './bodies';
 import { ForceArrow, Spring, TorqueArrow } from './forces';
 import { SelectionBox, TargetGhost } from './guides';
-import { Markers, markersOf } from './markers';
+import { Markers, markersOf, recordedMarkersOf } from './markers';
 import { PartView } from './parts';
 import { Pins, pinsOf } from './pins';
 import { Dots } from './points';
@@ -38,6 +39,8 @@ export class WorldView {
   showTraversed = false;
   // Where on the held body the pointer grabbed it, in the body's frame; the spring is drawn from there.
   grabbed: Vector3 | null = null;
+
+  story: Story | null = null; // of the recording that is shown; its hands are nobody's of those who take part
 
   private readonly parts = new Map<number, PartView>();
   private bodies = new Map<number, BodyView>();
@@ -123,7 +126,8 @@ export class WorldView {
     this.contacts.set(frame.contacts, deepestOf(frame.contacts));
     const levels = Math.max(1, ...(this.info?.parts.map((part) => part.levels - 1) ?? []));
     this.traversed.set(this.showTraversed ? frame.traversed : new Float32Array(), levels);
-    this.markers.show(markersOf(frame.hands, this.company.people, this.company.me));
+    const { people, me } = this.company;
+    this.markers.show(this.story ? recordedMarkersOf(frame, this.story) : markersOf(frame.hands, people, me));
     this.pins.show(pinsOf(this.marks, this.bodies, (body) => this.poseOf(body)));
     this.showSelection();
     this.showTarget(frame);

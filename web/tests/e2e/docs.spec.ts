@@ -1,13 +1,15 @@
-// The pictures of docs/first-steps.md, as a newcomer sees the page. They are kept in docs/pictures; whoever changes what they
-// show copies them there from this test's output folder.
+// The pictures of docs/first-steps.md and docs/sharing.md, as a newcomer sees the page. They are kept in docs/pictures; whoever
+// changes what they show makes them with `npm run e2e -- docs.spec.ts` and copies them there from this test's output folder.
 import { expect, test, type Page } from '@playwright/test';
+import { lookAlongRails, takeHold } from './docking';
+import { meet, newPage } from './meeting';
 import { dragTogether, forceOf, grabPoint, later, open, openScene, peakForce, stateOf, watchErrors } from './page';
 import { Server } from './server';
 import type { TestHook } from '../../src/main';
 
 declare const cotouch: TestHook;
 
-const server = new Server();
+const [server, guest] = [new Server(), new Server()];
 const picture = (page: Page, name: string) => page.screenshot({ path: test.info().outputPath(`${name}.png`) });
 
 test.beforeAll(() => server.start());
@@ -54,5 +56,33 @@ test('docking, with the World tab', async ({ page }) => {
   await expect(page.locator('#body')).toBeVisible();
   await later(page, 0.5);
   await picture(page, 'world');
+  expect(errors).toEqual([]);
+});
+
+test('two people hold the box, with the Together tab', async ({ page, browser }) => {
+  const errors = watchErrors(page);
+  const joining = await newPage(browser);
+  await guest.start();
+  await meet(page, server, joining, guest);
+  const say = async (from: Page, text: string) => {
+    await from.locator('#chat-text').fill(text);
+    await from.locator('#chat-text').press('Enter');
+    for (const each of [page, joining]) await expect(each.locator('#chat')).toContainText(text);
+  };
+  await say(joining, 'I take the right side');
+  await say(page, 'and I the left one');
+  const { part } = (await stateOf(joining)).moving!;
+  for (const each of [page, joining]) await lookAlongRails(each);
+  const { screen } = (await joining.evaluate((id) => cotouch.part(id), part))!;
+  await joining.locator('#mark-drop').click();
+  await joining.mouse.click(screen.x, screen.y);
+  await expect(page.locator('.pin-label')).toHaveCount(1);
+  await page.locator('#side').evaluate((side) => side.scrollTo(0, 0));
+  await takeHold(joining, 0.6);
+  await takeHold(page, -0.6);
+  await page.evaluate(() => cotouch.lookFrom(0.6, -1, 0.5));
+  await later(page, 2);
+  await picture(page, 'together');
+  await guest.end();
   expect(errors).toEqual([]);
 });

@@ -1,8 +1,9 @@
 // Two pages of two processes in one session: the host shares the docking scene from its page, the guest joins with the invitation, and
 // both bring the box to its place.
-import { expect, test, type Browser, type Page } from '@playwright/test';
+import { expect, test, type Page } from '@playwright/test';
 import { dockTogether, labels, lookAlongRails, takeHold } from './docking';
-import { later, open, openScene, settled, stateOf, watchErrors } from './page';
+import { meet, newPage, shareOf } from './meeting';
+import { later, stateOf, watchErrors } from './page';
 import { Server } from './server';
 import type { TestHook } from '../../src/main';
 
@@ -14,36 +15,29 @@ const picture = (page: Page, name: string) => page.screenshot({ path: test.info(
 test.beforeAll(() => Promise.all([host.start(), guest.start()]));
 test.afterAll(() => Promise.all([host.end(), guest.end()]));
 
-const shareOf = async (page: Page) => (await stateOf(page)).share;
-
-async function newPage(browser: Browser): Promise<Page> {
-  return (await browser.newContext({ viewport: { width: 1280, height: 720 } })).newPage();
-}
-
-// The panel is open on both, and both are in the session.
-async function meet(hosting: Page, joining: Page): Promise<void> {
-  await open(hosting, host.address);
-  test.skip(await hosting.locator('#together-open').isHidden(), 'This server cannot share scenes.');
-  await openScene(hosting, 'docking');
-  await hosting.locator('#together-open').click();
-  await hosting.locator('#share-name').fill('Ben');
-  await hosting.locator('#share-start').click();
-  await expect.poll(async () => (await shareOf(hosting)).state).toBe('hosting');
-  await open(joining, guest.address);
-  await joining.locator('#together-open').click();
-  await joining.locator('#share-name').fill('Anna');
-  await joining.locator('#invite').fill((await shareOf(hosting)).invite);
-  await joining.locator('#share-join').click();
-  await expect.poll(async () => (await shareOf(joining)).state).toBe('joined');
-  await settled(joining, 'docking');
-  for (const page of [hosting, joining]) await expect.poll(async () => (await shareOf(page)).peers.sort()).toEqual(['Anna', 'Ben']);
-}
+// Gravity, the contact, another scene, one's own parts: what a session that others are in does not allow.
+const changing = (page: Page) => [
+  page.locator('#gravity'),
+  page.locator('.card[data-scene=stack]'),
+  page.locator('#settings input[type=range]').first(),
+  page.locator('#parts button.primary'),
+];
 
 test('two processes share a scene: chat, a mark, and the box docked by both', async ({ page: hosting, browser }) => {
+  test.slow(); // two browsers that draw without a graphics card, perhaps on a busy machine
   const joining = await newPage(browser);
   const errors = [watchErrors(hosting), watchErrors(joining)];
-  await meet(hosting, joining);
+  await meet(hosting, host, joining, guest);
   const pages = [hosting, joining];
+  for (const page of pages) {
+    for (const control of changing(page)) {
+      await expect(control).toBeDisabled();
+      await expect(control).toHaveAttribute('title', /leave the session to change it/);
+    }
+  }
+
+  await hosting.locator('#record').click();
+  await expect(hosting.locator('#record')).toHaveText(/Stop/);
 
   // Chat, both ways.
   await hosting.locator('#chat-text').fill('I take the left side');
@@ -79,18 +73,73 @@ test('two processes share a scene: chat, a mark, and the box docked by both', as
   const seconds = await Promise.all(pages.map(async (page) => (await stateOf(page)).frame!.task!.seconds));
   expect(seconds[0]).toBe(seconds[1]);
 
+  await hosting.locator('#record').click();
+  await expect(hosting.locator('.recordings li')).toHaveCount(1);
+
   // The guest leaves; the host goes on alone.
   await joining.locator('#share-leave').click();
   await expect.poll(async () => (await shareOf(joining)).state).toBe('off');
   await expect.poll(async () => (await shareOf(hosting)).peers).toEqual(['Ben']);
   await hosting.locator('#share-leave').click();
   await expect.poll(async () => (await shareOf(hosting)).state).toBe('off');
+  for (const page of pages) for (const control of changing(page)) await expect(control).toBeEnabled();
+
+  // Replayed by one alone: who they were, and what they said.
+  await hosting.locator('#tab-record').click();
+  await hosting.getByRole('button', { name: /^Replay/ }).click();
+  await expect(hosting.locator('#replay')).toBeVisible();
+  await hosting.locator('#replay input').focus();
+  await hosting.keyboard.press('Home');
+  await expect(hosting.locator('#replay .news')).toContainText('Anna is here.');
+  const { duration } = (await stateOf(hosting)).replay!;
+  const seek = (share: number) =>
+    hosting.locator('#replay input').evaluate((slider: HTMLInputElement, time) => {
+      slider.value = String(time);
+      slider.dispatchEvent(new Event('input'));
+    }, share * duration);
+  const heard = new Set<string>();
+  for (let share = 0; share <= 1; share += Math.min(0.05, 3 / duration)) {
+    await seek(share);
+    for (const line of await hosting.locator('#replay .news li').allTextContents()) heard.add(line);
+  }
+  for (const line of ['Ben: I take the left side', 'Anna: and I the right one', 'Anna marked a point.']) expect([...heard]).toContain(line);
+  await seek(0.9);
+  await expect.poll(async () => (await labels(hosting)).sort()).toEqual(['Anna', 'Ben']);
+  await picture(hosting, 'replay');
   expect(errors.flat()).toEqual([]);
+});
+
+test('a guest leaves and comes back at once, again and again', async ({ page: hosting, browser }) => {
+  const joining = await newPage(browser);
+  await meet(hosting, host, joining, guest);
+  const { invite } = await shareOf(hosting);
+  for (let i = 0; i < 3; ++i) {
+    // Within milliseconds, while the program still takes leave of the others.
+    await joining.evaluate((text) => {
+      const at = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+      at('share-leave').click();
+      return new Promise<void>((done) => {
+        const timer = setInterval(() => {
+          if (at('share-off').hidden) return;
+          clearInterval(timer);
+          at<HTMLInputElement>('invite').value = text;
+          at('share-join').click();
+          done();
+        }, 1);
+      });
+    }, invite);
+    await expect.poll(async () => (await shareOf(joining)).state).toBe('joined');
+  }
+  await expect.poll(async () => (await shareOf(hosting)).peers.sort()).toEqual(['Anna', 'Ben']);
+  for (const page of [joining, hosting]) {
+    await page.locator('#share-leave').click();
+    await expect.poll(async () => (await shareOf(page)).state).toBe('off');
+  }
 });
 
 test('a guest whose program is killed is missed, and the host goes on', async ({ page: hosting, browser }) => {
   const joining = await newPage(browser);
-  await meet(hosting, joining);
+  await meet(hosting, host, joining, guest);
   await guest.kill();
   await expect.poll(async () => (await shareOf(hosting)).peers, { timeout: 120_000 }).toEqual(['Ben']);
   await expect(hosting.locator('#notice')).toBeHidden();

@@ -169,6 +169,24 @@ describe('The panel of a shared scene', () => {
     expect(socket.sent).toEqual([{ type: 'share_leave' }]);
   });
 
+  it('does not say that nobody is here when the program is gone', () => {
+    share('hosting', { invite: kInvite });
+    sayPeers();
+    together.disconnected();
+    expect(id('share-status').textContent).toBe('The program behind this page does not answer');
+    expect(id<HTMLDetailsElement>('invitation').open).toBe(false);
+    socket.say({ type: 'hello', protocol: 2, participant: 7, features: ['share'] });
+    share('hosting', { invite: kInvite });
+    sayPeers();
+    expect(id('share-status').textContent).toBe('Together with Anna');
+  });
+
+  it('counts ticks in good English', () => {
+    const peers = { tick: 9, objective: 8, window: 128, bytesIn: 0, bytesOut: 0 } as Peers;
+    expect(trafficText(peers)).toContain('up to 1 tick ago');
+    expect(trafficText({ ...peers, tick: 10 })).toContain('up to 2 ticks ago');
+  });
+
   it('shows what people write as text, whatever it looks like', () => {
     share('joined');
     const text = '<img src=x onerror="alert(1)"> & <b>bold</b>';

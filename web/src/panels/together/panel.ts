@@ -152,12 +152,13 @@ export class TogetherPanel {
   }
 
   private showStatus(): void {
-    const { share, others } = this.together;
+    const { share, others, reachable } = this.together;
     const names = others.map((peer) => peer.name);
     const with_ = names.length === 0 ? 'Nobody else is here yet' : `Together with ${listed(names)}`;
-    const text = share.state === 'cut_off' ? 'Cut off from the others' : with_;
+    const here = share.state === 'cut_off' ? 'Cut off from the others' : with_;
+    const text = reachable ? here : 'The program behind this page does not answer';
     if (this.status.textContent !== text) this.status.textContent = text;
-    this.invitation.show(share.invite, names.length === 0);
+    this.invitation.show(share.invite, reachable && names.length === 0);
   }
 
   private complain(text: string): void {

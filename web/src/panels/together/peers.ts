@@ -118,7 +118,7 @@ export class PeerList {
 export function trafficText(peers: Peers): string {
   const rate = (value: number) => `${format.bytes(Math.round(value))}/s`;
   const behind = Math.max(0, peers.tick - peers.objective);
-  return `${rate(peers.bytesIn)} in, ${rate(peers.bytesOut)} out · all agree up to ${behind} ticks ago (at most ${peers.window})`;
+  return `${rate(peers.bytesIn)} in, ${rate(peers.bytesOut)} out · all agree up to ${behind} ${behind === 1 ? 'tick' : 'ticks'} ago (at most ${peers.window})`;
 }
 
 function set(target: HTMLElement, text: string): void {
