@@ -54,6 +54,7 @@ TEST(Desync, TheKeeperIsWrongIfMostDiffer) {
   Table table = members_with({7, 8, 8});
   ASSERT_FALSE(table.asked_by(0).empty());
   EXPECT_EQ(table.asked_by(0)[0], 1);
+  EXPECT_EQ(table.asked_by(1), Asked{});  // although it hears of the keeper's state before that of its ally
   EXPECT_EQ(table.asked_by(2), Asked{});
 }
 

@@ -51,6 +51,12 @@ class PartitionSlow : public testing::Test {
   Program anna{"Anna"}, ben{"Ben"};
 };
 
+TEST_F(PartitionSlow, WhoeverWasCutOffJoinsAgain) {
+  cut_ben_off();
+  ASSERT_TRUE(eventually([&] { return anna.people().size() == 1; }));
+  expect_one_session();
+}
+
 TEST_F(PartitionSlow, BothGoOnAloneAndThenTogether) {
   cut_ben_off();
   ASSERT_TRUE(eventually([&] { return are(1); }));
