@@ -55,9 +55,17 @@ void PeerNetwork::transmit(double now, const NetAddress& to, std::span<const std
     socket_->send(to, datagram);
     return;
   }
-  for (const Link::Arrival& arrival : out_->send(now, datagram.size()))
-    if (sending_.size() < k_most_delayed)
-      sending_.push({arrival.at, ++order_, to, Bytes(datagram.begin(), datagram.end())});
+  delay(*out_, now, to, datagram, sending_);
+}
+
+void PeerNetwork::delay(Link& link, double now, const NetAddress& address, std::span<const std::byte> datagram,
+                        DelayQueue& delayed) {
+  for (const Link::Arrival& arrival : link.send(now, datagram.size() + k_headers)) {
+    if (delayed.size() >= k_most_delayed) return;
+    Bytes copy(datagram.begin(), datagram.end());
+    if (arrival.corrupt) flip_bits(copy, arrival.corrupt_bits);
+    delayed.push({arrival.at, ++order_, address, std::move(copy)});
+  }
 }
 
 void PeerNetwork::send_sealed(double now, Channel& channel, const NetAddress& to, std::span<const std::byte> message) {
@@ -231,9 +239,7 @@ void PeerNetwork::arrived(double now, const NetAddress& from, std::span<const st
   counts_.bytes_in += datagram.size() + k_headers;
   ++counts_.datagrams_in;
   if (in_ == nullptr) return handle(now, &from, datagram, listener);
-  for (const Link::Arrival& arrival : in_->send(now, datagram.size()))
-    if (arriving_.size() < k_most_delayed)
-      arriving_.push({arrival.at, ++order_, from, Bytes(datagram.begin(), datagram.end())});
+  delay(*in_, now, from, datagram, arriving_);
 }
 
 void PeerNetwork::handle(double now, const NetAddress* from, std::span<const std::byte> datagram,

@@ -123,6 +123,9 @@ class PeerNetwork {
 
   SessionId open_door(const InviteSecret& secret, std::uint32_t expires);
   void transmit(double now, const NetAddress& to, std::span<const std::byte> datagram);
+  // What the emulated link makes of it.
+  void delay(Link& link, double now, const NetAddress& address, std::span<const std::byte> datagram,
+             DelayQueue& delayed);
   void arrived(double now, const NetAddress& from, std::span<const std::byte> datagram, PeerNetworkListener& listener);
   void handle(double now, const NetAddress* from, std::span<const std::byte> datagram, PeerNetworkListener& listener);
   void handle_sealed(double now, const NetAddress* from, std::span<const std::byte> datagram,

@@ -114,7 +114,10 @@ void SharedPeer::take(double now, MemberId from, const InputsMessage& message) {
   other.have = other.have < 0 ? message.have : std::max(other.have, message.have);
   other.objective = std::max(other.objective, message.objective);
   other.decided = std::max(other.decided, message.decided);
-  if (message.hash) other.hash = *message.hash;
+  if (message.hash) {
+    StateHash& told = other.hashes[hash_index(message.hash->tick)];
+    if (message.hash->tick % settings_.hash_every == 0 && message.hash->tick > told.tick) told = *message.hash;
+  }
   if ((frozen_ >> from & 1U) != 0) return;
   const InputStream* stream = rollback_.stream(from);
   const Tick before = stream == nullptr ? 0 : stream->next();
@@ -486,34 +489,47 @@ void SharedPeer::set_hash(Tick tick, std::uint64_t hash) {
 
 void SharedPeer::compare_hashes(std::vector<PeerRequest>& requests) {
   for (MemberId m = 0; m < k_most_members; ++m) {
-    if (!links_[m] || !is_active(m) || links_[m]->hash.tick <= links_[m]->compared) continue;
-    const auto own = hashes_.find(links_[m]->hash.tick);
-    if (own == hashes_.end()) continue;
-    links_[m]->compared = own->first;
-    if (own->second != links_[m]->hash.hash) return sound_alarm(m, links_[m]->hash, requests);
+    if (!links_[m] || !is_active(m)) continue;
+    for (const auto& [tick, own] : hashes_) {
+      const StateHash& theirs = links_[m]->hashes[hash_index(tick)];
+      if (theirs.tick != tick || tick <= links_[m]->compared) continue;
+      links_[m]->compared = tick;
+      if (own == theirs.hash) continue;
+      ++statistics_.desyncs;
+      requests.emplace_back(SessionNotice{SessionNotice::Kind::desync, tick, m, {}});
+      if (disputed_ == 0) disputed_ = tick;
+    }
   }
+  if (disputed_ > 0) settle_dispute(requests);
 }
 
-void SharedPeer::sound_alarm(MemberId member, const StateHash& theirs, std::vector<PeerRequest>& requests) {
-  ++statistics_.desyncs;
-  requests.emplace_back(SessionNotice{SessionNotice::Kind::desync, theirs.tick, member, {}});
-  // Most are right; of two halves the one with the keeper.
-  const std::uint64_t own = hashes_[theirs.tick];
+// Most are right; of two halves the one with the keeper. Counted when all have told their hash, or have had the time.
+void SharedPeer::settle_dispute(std::vector<PeerRequest>& requests) {
+  const Tick tick = disputed_;
+  const auto own = hashes_.find(tick);
   int same = 1, different = 0;
-  bool keeper_differs = false;
-  for (MemberId m = 0; m < k_most_members; ++m) {
-    if (!links_[m] || !is_active(m) || links_[m]->hash.tick != theirs.tick) continue;
-    const bool differs = links_[m]->hash.hash != own;
+  bool keeper_differs = false, all = true;
+  MemberId other = 0;
+  for (MemberId m = 0; m < k_most_members && own != hashes_.end(); ++m) {
+    if (!links_[m] || !is_active(m)) continue;
+    const StateHash& theirs = links_[m]->hashes[hash_index(tick)];
+    all = all && theirs.tick >= tick;
+    if (theirs.tick != tick) continue;
+    const bool differs = theirs.hash != own->second;
     (differs ? different : same) += 1;
     keeper_differs = keeper_differs || (differs && m == keeper());
+    if (differs && different == 1) other = m;
   }
+  if (!all && rollback_.objective() < tick + Tick{k_told_hashes} * settings_.hash_every) return;
+  disputed_ = 0;
   if (different < same || (different == same && !keeper_differs)) return;
-  requests.emplace_back(FetchSnapshot{keeper_differs ? keeper() : member, theirs.tick});
+  requests.emplace_back(FetchSnapshot{keeper_differs ? keeper() : other, tick});
 }
 
 bool SharedPeer::heal(const ObjectiveSnapshot& snapshot, std::vector<PeerRequest>& requests) {
   if (!rollback_.restart(snapshot.tick)) return false;
   hashes_.clear();
+  disputed_ = 0;
   requests.emplace_back(SessionNotice{SessionNotice::Kind::healed, snapshot.tick, self_, {}});
   return true;
 }

@@ -146,6 +146,7 @@ class SharedPeer {
   // Nobody honest is further ahead; one lie must not use up all numbers.
   static constexpr std::uint32_t k_round_jump = 1U << 16;
   static constexpr std::size_t k_most_queued = 512;
+  static constexpr std::size_t k_told_hashes = 4;  // of each member
   struct Linked {
     explicit Linked(double now) : link(now), progress(now) {}
     PeerLink link;
@@ -159,11 +160,11 @@ class SharedPeer {
     double progress;                // when its stream last grew
     double told = -1, probed = -1;  // when we last sent a decision, a probe
     Ballot decided;
-    StateHash hash;       // the newest it has told
-    Tick compared = 0;    // with ours
-    bool former = false;  // dropped; perhaps it comes back
-    int refusals = 0;     // of our proposals, since the last decision
-    double filled = -1;   // when it was last given inputs of others
+    std::array<StateHash, k_told_hashes> hashes;  // the newest it has told
+    Tick compared = 0;                            // with ours
+    bool former = false;                          // dropped; perhaps it comes back
+    int refusals = 0;                             // of our proposals, since the last decision
+    double filled = -1;                           // when it was last given inputs of others
   };
   struct Proposal {
     ProposeMessage message;
@@ -189,7 +190,10 @@ class SharedPeer {
   Tick plan_repair(double now, Linked& other, Tick newest) const;
   double mean_lead() const;
   void compare_hashes(std::vector<PeerRequest>& requests);
-  void sound_alarm(MemberId member, const StateHash& theirs, std::vector<PeerRequest>& requests);
+  void settle_dispute(std::vector<PeerRequest>& requests);
+  std::size_t hash_index(Tick tick) const {
+    return static_cast<std::size_t>(tick / settings_.hash_every) % k_told_hashes;
+  }
 
   // shared_peer_membership.cpp
   void take(double now, MemberId from, const ProposeMessage& message);
@@ -254,6 +258,7 @@ class SharedPeer {
 
   Tick events_until_ = 0;                 // events of ticks before this one have happened
   std::map<Tick, std::uint64_t> hashes_;  // own, of the newest comparisons
+  Tick disputed_ = 0;                     // where somebody's hash was another; 0: nowhere
   double last_sent_ = -1;
   double polled_ = -1;
   double set_back_ = 0;              // seconds that the clock went back in all

@@ -105,6 +105,10 @@ PeerNetworkListener::Decision SharedSession::compared(double now, const Credenti
   const SessionRank theirs = read_rank(question), ours = peer_->rank();
   const std::string keeper = question.text(k_longest_event);
   if (ours.keeper.size() > k_longest_told) return refuse(DoorRefusal::not_now);
+  // It has dropped us, but we still wait for it: the two of us together are no session that it could join.
+  for (MemberId m = 0; m < k_most_members; ++m)
+    if (peer_->is_active(m) && introductions_[m] && introductions_[m]->credential.identity == by.identity)
+      return refuse(DoorRefusal::not_now);
   // Only those who were with us and were dropped may lead us away. The handshake has shown who it is.
   const bool was_here = std::any_of(peer_->former().begin(), peer_->former().end(), [&](const std::string& former) {
     const std::optional<Introduction> known = read_introduction(former);
