@@ -36,7 +36,7 @@ std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
 
 // What is to be written.
 struct Waiting {
-  enum class Kind : std::uint8_t { tick, snapshot, note, rewind, secrets };
+  enum class Kind : std::uint8_t { tick, snapshot, note, rewind };
   Kind kind;
   Tick tick = 0;
   std::vector<std::byte> bytes = {}, rest = {};
@@ -147,12 +147,6 @@ void Journal::State::write(const Waiting& item) {
       database.prepare("DELETE FROM snapshots WHERE tick >= ?1").bind(1, item.tick).run();
       Statement last = database.prepare("SELECT chain FROM ticks ORDER BY tick DESC LIMIT 1");
       chain = last.next() ? static_cast<std::uint64_t>(last.number(0)) : 0;
-      break;
-    }
-    case Waiting::Kind::secrets: {
-      JournalHead changed = head;
-      changed.secrets = item.bytes;
-      write_head(database, changed);
       break;
     }
   }
@@ -293,11 +287,6 @@ bool Journal::rewind(Tick tick) {
   if (state.end) state.end = std::min(*state.end, tick);
   state.next.reset();
   return state.put({.kind = Waiting::Kind::rewind, .tick = tick}) && state.flush();
-}
-
-bool Journal::set_secrets(std::span<const std::byte> secrets) {
-  state_->head.secrets = copy_of(secrets);
-  return state_->put({.kind = Waiting::Kind::secrets, .bytes = copy_of(secrets)}) && state_->flush();
 }
 
 bool Journal::needs_snapshot() const {

@@ -6,7 +6,7 @@
 // was away has missed some.
 //
 // The file is an SQLite database (write-ahead log), which any tool opens, also while it is being written:
-//   head(session, scene, model_hash, secrets, checksum)    one row; the hash as sixteen hexadecimal digits
+//   head(session, scene, model_hash, folder, checksum)     one row; the hash as sixteen hexadecimal digits
 //   ticks(tick, inputs, state_hash, chain)                 `chain` is XXH3 of the chain before (0 at first), tick,
 //                                                          state_hash and inputs, so that nothing can be changed or
 //                                                          taken out
@@ -39,8 +39,7 @@ struct JournalHead {
   std::string session;           // its id, hexadecimal
   std::string scene;             // as recordings describe it (format_recorded_scene)
   std::uint64_t model_hash = 0;  // of its world
-  std::vector<std::byte>
-      secrets;  // what it takes to come back, known only to who wrote it. The file is its owner's alone
+  std::string folder;            // of the scene, among those that came from others; empty if this program had it
 
   friend bool operator==(const JournalHead&, const JournalHead&) = default;
 };
@@ -95,7 +94,6 @@ class Journal {
   bool flush();
   // Forgets the ticks and snapshots from this one on: they turned out not to be what was agreed. A snapshot comes next.
   bool rewind(Tick tick);
-  bool set_secrets(std::span<const std::byte> secrets);
 
   // The next tick is missing, or there was none yet: a snapshot must come first.
   bool needs_snapshot() const;

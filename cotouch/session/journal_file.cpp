@@ -22,7 +22,7 @@ constexpr std::int64_t k_application = 0x434f544a;  // "COTJ", SQLite's mark of 
 constexpr std::int64_t k_version = 1;
 
 constexpr const char* k_tables[] = {
-    "CREATE TABLE head(session TEXT NOT NULL, scene TEXT NOT NULL, model_hash TEXT NOT NULL, secrets BLOB NOT NULL,"
+    "CREATE TABLE head(session TEXT NOT NULL, scene TEXT NOT NULL, model_hash TEXT NOT NULL, folder TEXT NOT NULL,"
     " checksum INTEGER NOT NULL)",
     "CREATE TABLE ticks(tick INTEGER PRIMARY KEY, inputs BLOB NOT NULL, state_hash INTEGER NOT NULL,"
     " chain INTEGER NOT NULL)",
@@ -43,7 +43,7 @@ std::uint64_t head_checksum(const JournalHead& head) {
   add_sized(hasher, std::as_bytes(std::span(head.session)));
   add_sized(hasher, std::as_bytes(std::span(head.scene)));
   add_sized(hasher, std::as_bytes(std::span(model_hash)));
-  add_sized(hasher, head.secrets);
+  add_sized(hasher, std::as_bytes(std::span(head.folder)));
   return hasher.digest();
 }
 
@@ -80,15 +80,25 @@ void check_form(Database& database, const fs::path& file) {
   if (!check.next() || check.text(0) != "ok") throw_damaged(file, "its database is not in order.");
 }
 
+void write_head(Database& database, const JournalHead& head) {
+  database.prepare("INSERT INTO head VALUES (?1, ?2, ?3, ?4, ?5)")
+      .bind(1, head.session)
+      .bind(2, head.scene)
+      .bind(3, hex(head.model_hash))
+      .bind(4, head.folder)
+      .bind(5, static_cast<std::int64_t>(head_checksum(head)))
+      .run();
+}
+
 JournalHead read_head(Database& database, const fs::path& file) {
-  Statement row = database.prepare("SELECT session, scene, model_hash, secrets, checksum FROM head");
+  Statement row = database.prepare("SELECT session, scene, model_hash, folder, checksum FROM head");
   if (!row.next()) throw_damaged(file, "it does not say which session it is of.");
   JournalHead head;
   head.session = row.text(0);
   head.scene = row.text(1);
   const std::string hash = row.text(2);
   const auto [end, error] = std::from_chars(hash.data(), hash.data() + hash.size(), head.model_hash, 16);
-  head.secrets.assign(row.bytes(3).begin(), row.bytes(3).end());
+  head.folder = row.text(3);
   if (error != std::errc{} || end != hash.data() + hash.size() || head_checksum(head) != bits(row.number(4)))
     throw_damaged(file, "what it says about its session was changed.");
   return head;
@@ -191,17 +201,6 @@ void create_journal(const fs::path& file, const JournalHead& head) {
     ::unlink(file.c_str());
     throw Error(unwritable(file, error), ErrorCode::io);
   }
-}
-
-void write_head(Database& database, const JournalHead& head) {
-  database.run("DELETE FROM head");
-  database.prepare("INSERT INTO head VALUES (?1, ?2, ?3, ?4, ?5)")
-      .bind(1, head.session)
-      .bind(2, head.scene)
-      .bind(3, hex(head.model_hash))
-      .bind(4, head.secrets)
-      .bind(5, static_cast<std::int64_t>(head_checksum(head)))
-      .run();
 }
 
 JournalContents check_journal(const fs::path& file, Database::Access access) {

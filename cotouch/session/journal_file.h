@@ -23,7 +23,6 @@ class JournalLock {
 // A new file with a head and nothing else; nothing happens if there is something already. For its owner's eyes only.
 void create_journal(const std::filesystem::path& file, const JournalHead& head);
 // Within a transaction.
-void write_head(Database& database, const JournalHead& head);
 
 struct JournalContents {
   Database database;

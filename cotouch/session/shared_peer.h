@@ -146,7 +146,8 @@ class SharedPeer {
   // Nobody honest is further ahead; one lie must not use up all numbers.
   static constexpr std::uint32_t k_round_jump = 1U << 16;
   static constexpr std::size_t k_most_queued = 512;
-  static constexpr std::size_t k_told_hashes = 4;  // of each member
+  static constexpr std::size_t k_around_event = 32;  // bytes beside its text, at most
+  static constexpr std::size_t k_told_hashes = 4;    // of each member
   struct Linked {
     explicit Linked(double now) : link(now), progress(now) {}
     PeerLink link;
@@ -186,14 +187,17 @@ class SharedPeer {
   Ran run_tick(const HandInput& hand, std::vector<PeerRequest>& requests);
   PeerInput own_input(const HandInput& hand);
   TickInputs loose_inputs();
-  void send_inputs(double now, std::vector<PeerRequest>& requests);
-  Tick plan_repair(double now, Linked& other, Tick newest) const;
   double mean_lead() const;
   void compare_hashes(std::vector<PeerRequest>& requests);
   void settle_dispute(std::vector<PeerRequest>& requests);
   std::size_t hash_index(Tick tick) const {
     return static_cast<std::size_t>(tick / settings_.hash_every) % k_told_hashes;
   }
+
+  // shared_peer_sending.cpp
+  void send_inputs(double now, std::vector<PeerRequest>& requests);
+  Tick plan_repair(double now, Linked& other, Tick newest) const;
+  static InputRun run_of(const InputStream& stream, Tick first, Tick end);
 
   // shared_peer_membership.cpp
   void take(double now, MemberId from, const ProposeMessage& message);

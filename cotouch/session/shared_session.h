@@ -162,7 +162,8 @@ class SharedSession final : private PeerNetworkListener {
   Invite invite_;  // to the session; of the one who let us in
   Scene scene_;
   FeelSettings feel_;
-  std::string description_;  // format_recorded_scene
+  std::string scene_folder_;  // among what came from the others; empty if the scene was here
+  std::string description_;   // format_recorded_scene
   std::uint64_t model_hash_ = 0;
   std::shared_ptr<const WorldModel> model_;
   std::optional<SharedPeer> peer_;

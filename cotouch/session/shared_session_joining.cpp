@@ -113,6 +113,7 @@ void SharedSession::load_scene(bool from_folder) {
   wanted.feel.warm_nodes = k_warm_nodes;  // the same in every shared world, whatever the host says
   std::error_code problem;
   const bool stored = from_folder || fs::exists(folder / "scene.toml", problem);
+  scene_folder_ = stored ? folder.filename().string() : "";
   load_progress_->store(0);
   loading_ =
       std::async(std::launch::async, [this, wanted, folder, stored, progress = load_progress_, hash = model_hash_] {

@@ -4,6 +4,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/base/progress.h>
 #include <cotouch/session/names.h>
+#include <cotouch/session/scene_file.h>
 #include <cotouch/session/tick_record.h>
 
 namespace cotouch {
@@ -22,6 +23,7 @@ void SharedSession::open_journal() {
     head.session = status_.session;
     head.scene = description_;
     head.model_hash = model_hash_;
+    head.folder = scene_folder_;
     try {
       journal_.emplace(Journal::open_or_create(settings_.journal, head));
     } catch (const Error& error) {
@@ -90,7 +92,10 @@ void SharedSession::resume(Journal journal) {
   const RecordedScene recorded = parse_recorded_scene(description_);
   feel_ = recorded.feel;
   NoProgress quiet;
-  scene_ = library_.load(recorded.name, quiet);
+  scene_folder_ = journal.head().folder;
+  scene_ = scene_folder_.empty() ? library_.load(recorded.name, quiet)
+                                 : load_scene_file(settings_.received / scene_folder_ / "scene.toml", quiet);
+  scene_.name = recorded.name;
   model_ = recorded_model(description_, model_hash_, scene_);
   const JournalSnapshot newest = *journal.newest_snapshot();
   WorldState state(*model_);

@@ -27,7 +27,7 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 }
 
 JournalHead head() {
-  return {"0123abcd", R"({"scene":"docking"})", 0xfedcba9876543210ULL, bytes_of("a secret")};
+  return {"0123abcd", R"({"scene":"docking"})", 0xfedcba9876543210ULL, "0a1b2c"};
 }
 
 // A world that says which tick it is of, and what led there.
@@ -213,14 +213,6 @@ TEST_F(JournalTest, KeepsASnapshotAMinuteAndTheNewestTwo) {
   EXPECT_EQ(journal.tick_count(), 20000U);
 }
 
-TEST_F(JournalTest, KeepsNewSecrets) {
-  {
-    Journal journal = made();
-    EXPECT_TRUE(journal.set_secrets(bytes_of("another")));
-  }
-  EXPECT_EQ(Journal::open(file_).head().secrets, bytes_of("another"));
-}
-
 TEST_F(JournalTest, IsItsOwnersAlone) {
   make_small();
   Journal journal = made();
@@ -301,7 +293,7 @@ TEST_F(JournalTest, NoticesEveryRowThatWasChangedOrTakenOut) {
         "UPDATE ticks SET chain = 5 WHERE tick = 7", "UPDATE snapshots SET world = 'x' WHERE tick = 100",
         "UPDATE snapshots SET rest = 'x' WHERE tick = 0", "UPDATE snapshots SET begins = 1 WHERE tick = 100",
         "UPDATE notes SET text = 'bye' WHERE tick = 50", "UPDATE notes SET hand = NULL",
-        "UPDATE notes SET hand = 0 WHERE tick = 51", "UPDATE head SET session = 'x'", "UPDATE head SET secrets = x'00'",
+        "UPDATE notes SET hand = 0 WHERE tick = 51", "UPDATE head SET session = 'x'", "UPDATE head SET folder = 'x'",
         "UPDATE head SET model_hash = 'fedcba9876543211'", "UPDATE head SET scene = ''", "DELETE FROM head",
         "DROP TABLE notes", "DELETE FROM snapshots WHERE tick = 0"}) {
     SCOPED_TRACE(sql);

@@ -32,6 +32,7 @@ class ObservingProgram : public PatientProgram {
     settings.observer = true;
     settings.identity = folder / "identity";
     settings.journal = folder / "journal";
+    settings.received = folder / "received";
   }
 };
 
@@ -83,7 +84,9 @@ TEST(Observer, GoesOnFromItsJournalIfNobodyElseIsLeft) {
   TemporaryFolder folder;
   ObserverProcess killed(folder.path());
   PatientProgram anna("Anna"), ben("Ben"), carl("Carl");
-  anna.host(three_balls());
+  Scene scene = three_balls();
+  scene.name = "nobody-else-has-it";
+  anna.host(scene);
   const std::string invite = anna.invite();
   killed.join(invite);
   ben.join(invite);
