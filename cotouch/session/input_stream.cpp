@@ -1,5 +1,6 @@
 #include <cotouch/session/input_stream.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace cotouch {
@@ -20,9 +21,8 @@ bool InputStream::add(Tick tick, PeerInput input) {
 }
 
 void InputStream::finish(Tick end) {
-  if (end_ != k_never) return;
-  end_ = end;
-  if (next_ > end_) next_ = end_;
+  end_ = std::min(end_, end);
+  next_ = std::min(next_, end_);
 }
 
 }  // namespace cotouch

@@ -30,7 +30,7 @@ class InputStream {
 
   // False if it was known already, is beyond the end, or lies too far ahead to be kept.
   bool add(Tick tick, PeerInput input);
-  // Nothing from `end` on, whatever had arrived. The first word counts.
+  // Nothing from `end` on, whatever had arrived. The earliest counts.
   void finish(Tick end);
 
  private:

@@ -29,12 +29,12 @@ const InputStream* Rollback::stream(MemberId member) const {
 
 bool Rollback::receive(MemberId member, Tick tick, PeerInput input) {
   if (stream(member) == nullptr) return false;
-  Source& source = *sources_[member];
-  const bool leaves = input.has(SessionEvent::Kind::leave);
-  if (!source.stream.add(tick, std::move(input))) return false;
-  compare(member, tick, *source.stream.at(tick));
-  observe(source);
-  if (leaves) finish(member, tick + 1);
+  // Nobody is further ahead, because all wait for each other; what is not confirmed yet must stay in the ring.
+  if (tick >= now_ + 2 * k_widest_window) return false;
+  InputStream& stream = sources_[member]->stream;
+  if (!stream.add(tick, std::move(input))) return false;
+  compare(member, tick, *stream.at(tick));
+  observe(member);
   return true;
 }
 
@@ -50,10 +50,15 @@ void Rollback::set_jitter(MemberId member, double seconds) {
   if (sources_[member]) sources_[member]->predictor.set_jitter(seconds);
 }
 
-void Rollback::observe(Source& source) {
-  for (; source.observed < source.stream.next(); ++source.observed)
-    if (const PeerInput* input = source.stream.at(source.observed))
-      source.predictor.observe(source.observed, input->hand);
+// A stream ends with a leave only once all before it is known: whoever is gone could not fill the gap.
+void Rollback::observe(MemberId member) {
+  Source& source = *sources_[member];
+  for (; source.observed < source.stream.next(); ++source.observed) {
+    const PeerInput* input = source.stream.at(source.observed);
+    if (input == nullptr) continue;
+    source.predictor.observe(source.observed, input->hand);
+    if (input->has(SessionEvent::Kind::leave)) finish(member, source.observed + 1);
+  }
 }
 
 // Was something else simulated?
@@ -61,8 +66,14 @@ void Rollback::compare(MemberId member, Tick tick, const PeerInput& input) {
   if (tick < objective_ || tick >= now_) return;
   const TickInputs& used = used_[index(tick)];
   const bool same_hand = member >= k_shared_hands || used.hands[member] == input.hand;
-  const bool same_reset = used.reset || !input.has(SessionEvent::Kind::reset);
-  if (!same_hand || !same_reset) first_wrong_ = std::min(first_wrong_, tick);
+  if (!same_hand || used.reset != is_reset(tick)) first_wrong_ = std::min(first_wrong_, tick);
+}
+
+bool Rollback::is_reset(Tick tick) const {
+  return std::any_of(sources_.begin(), sources_.end(), [&](const std::optional<Source>& source) {
+    const PeerInput* known = source && source->stream.known(tick) ? source->stream.at(tick) : nullptr;
+    return known != nullptr && known->has(SessionEvent::Kind::reset);
+  });
 }
 
 TickInputs Rollback::inputs_of(Tick tick) const {
@@ -72,8 +83,8 @@ TickInputs Rollback::inputs_of(Tick tick) const {
     const Source& source = *sources_[m];
     const PeerInput* known = source.stream.known(tick) ? source.stream.at(tick) : nullptr;
     if (m < k_shared_hands) all.hands[m] = known != nullptr ? known->hand : source.predictor.predict(tick);
-    all.reset = all.reset || (known != nullptr && known->has(SessionEvent::Kind::reset));
   }
+  all.reset = is_reset(tick);
   return all;
 }
 

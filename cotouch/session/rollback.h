@@ -97,7 +97,8 @@ class Rollback {
     Tick observed;  // inputs before this one were shown to the predictor
   };
   static std::size_t index(Tick tick) { return static_cast<std::size_t>(tick & (k_widest_window - 1)); }
-  void observe(Source& source);
+  void observe(MemberId member);
+  bool is_reset(Tick tick) const;
   TickInputs inputs_of(Tick tick) const;
   void simulate(Tick tick, std::vector<WorldRequest>& requests);
   void compare(MemberId member, Tick tick, const PeerInput& input);

@@ -12,6 +12,7 @@ constexpr Tick k_before_taking_part = 16;   // beyond the window: time for a new
 constexpr std::size_t k_most_waiting = 64;  // events
 constexpr std::size_t k_event_bytes = 800;  // of one tick
 constexpr std::size_t k_kept_hashes = 16;
+constexpr int k_most_heals = 3;                         // in a row; then a member joins anew
 constexpr double k_farewell = 1, k_first_farewell = 3;  // seconds
 constexpr Tick k_latest_start =
     4096;  // ticks after the admission; the ring of inputs cannot be asked to reach for ever
@@ -163,7 +164,9 @@ SharedPeer::Ran SharedPeer::run_tick(const HandInput& hand, std::vector<PeerRequ
     return Ran::no;
   }
   const Tick tick = rollback_.now();
-  const bool taking_part = members_[self_] && tick >= members_[self_]->first;
+  // Not before the own first tick, and not again after the state was healed.
+  const InputStream* own = rollback_.stream(self_);
+  const bool taking_part = members_[self_] && own != nullptr && own->next() == tick;
   if (taking_part) rollback_.receive(self_, tick, own_input(hand));
   std::vector<WorldRequest> world;
   rollback_.advance(world);
@@ -282,7 +285,14 @@ void SharedPeer::apply(double now, Tick tick, MemberId by, const SessionEvent& e
     case Kind::say: return notice(SessionNotice::Kind::said, by);
     case Kind::mark:
       std::erase_if(marks_, [&](const SessionMark& mark) { return mark.by == by && mark.number == event.number; });
-      if (marks_.size() >= k_most_marks) marks_.erase(marks_.begin());
+      if (marks_.size() >= k_most_marks) {
+        SessionEvent oldest;
+        oldest.kind = Kind::unmark;
+        oldest.member = marks_.front().by;
+        oldest.number = marks_.front().number;
+        marks_.erase(marks_.begin());
+        requests.emplace_back(SessionNotice{SessionNotice::Kind::unmarked, tick, by, oldest});
+      }
       marks_.push_back({by, event.number, event.body, event.point});
       return notice(SessionNotice::Kind::marked, by);
     case Kind::unmark:
@@ -327,7 +337,8 @@ bool SharedPeer::announce(SessionEvent event) {
 std::optional<MemberId> SharedPeer::admit(const std::string& introduction, bool observer) {
   const MemberId low = observer ? k_shared_hands : 0, high = observer ? k_most_members : k_shared_hands;
   // Above all who were here, so that nobody new is the keeper and no number means two people, as long as that goes.
-  std::optional<MemberId> free;
+  // If there is no other, one of somebody who was dropped.
+  std::optional<MemberId> free, former;
   for (MemberId m = low; m < high; ++m) {
     const bool taken = members_[m] || (reserved_ >> m & 1U) != 0;
     if (taken) continue;
@@ -336,7 +347,9 @@ std::optional<MemberId> SharedPeer::admit(const std::string& introduction, bool 
       break;
     }
     if (!free && !links_[m]) free = m;
+    if (!former && links_[m]) former = m;
   }
+  if (!free) free = former;
   SessionEvent event;
   event.kind = SessionEvent::Kind::admit;
   event.text = introduction;
@@ -358,8 +371,11 @@ bool SharedPeer::is_done(double now) const {
   now = steady(now);
   if (lost_) return true;
   if (leave_asked_at_ < 0) return false;
-  // Whoever does not take part yet says goodbye with its first input, or the others would wait for it.
-  const bool took_part = members_[self_] && rollback_.now() > members_[self_]->first;
+  // Whoever does not take part yet says goodbye with its first input, or the others would wait for it; newcomers may
+  // not have heard us yet.
+  const bool took_part =
+      members_[self_] && rollback_.now() > members_[self_]->first &&
+      std::none_of(links_.begin(), links_.end(), [](const auto& other) { return other && other->have < 0; });
   if (now > leave_asked_at_ + (took_part || leaving_ >= 0 ? k_farewell : k_first_farewell)) return true;
   return leaving_ >= 0 && std::all_of(links_.begin(), links_.end(), [&](const std::optional<Linked>& other) {
            return !other || other->former || other->have > leaving_;
@@ -391,9 +407,13 @@ void SharedPeer::compare_hashes(std::vector<PeerRequest>& requests) {
       const StateHash& theirs = links_[m]->hashes[hash_index(tick)];
       if (theirs.tick != tick || tick <= links_[m]->compared) continue;
       links_[m]->compared = tick;
-      if (own == theirs.hash) continue;
+      const bool differed = std::exchange(links_[m]->differs, own != theirs.hash);
+      if (own == theirs.hash) {
+        healed_in_a_row_ = 0;
+        continue;
+      }
       ++statistics_.desyncs;
-      requests.emplace_back(SessionNotice{SessionNotice::Kind::desync, tick, m, {}});
+      if (!differed) requests.emplace_back(SessionNotice{SessionNotice::Kind::desync, tick, m, {}});
       if (disputed_ == 0) disputed_ = tick;
     }
   }
@@ -420,11 +440,16 @@ void SharedPeer::settle_dispute(std::vector<PeerRequest>& requests) {
   if (!all && rollback_.objective() < tick + Tick{k_told_hashes} * settings_.hash_every) return;
   disputed_ = 0;
   if (different < same || (different == same && !keeper_differs)) return;
-  requests.emplace_back(FetchSnapshot{keeper_differs ? keeper() : other, tick});
+  const MemberId from = keeper_differs ? keeper() : other;
+  // Not the state alone is another one, but what was taken to have been done.
+  if (healed_in_a_row_ >= k_most_heals) return lose(introduction_of(from));
+  requests.emplace_back(FetchSnapshot{from, tick});
 }
 
 bool SharedPeer::heal(const ObjectiveSnapshot& snapshot, std::vector<PeerRequest>& requests) {
-  if (!rollback_.restart(snapshot.tick)) return false;
+  if (snapshot.tick < rollback_.objective() - Rollback::k_widest_window || !rollback_.restart(snapshot.tick))
+    return false;
+  ++healed_in_a_row_;
   hashes_.clear();
   disputed_ = 0;
   requests.emplace_back(SessionNotice{SessionNotice::Kind::healed, snapshot.tick, self_, {}});

@@ -163,6 +163,7 @@ class SharedPeer {
     Ballot decided;
     std::array<StateHash, k_told_hashes> hashes;  // the newest it has told
     Tick compared = 0;                            // with ours
+    bool differs = false;                         // from ours, when it was compared last
     bool former = false;                          // dropped; perhaps it comes back
     int refusals = 0;                             // of our proposals, since the last decision
     double filled = -1;                           // when it was last given inputs of others
@@ -262,7 +263,8 @@ class SharedPeer {
 
   Tick events_until_ = 0;                 // events of ticks before this one have happened
   std::map<Tick, std::uint64_t> hashes_;  // own, of the newest comparisons
-  Tick disputed_ = 0;                     // where somebody's hash was another; 0: nowhere
+  int healed_in_a_row_ = 0;
+  Tick disputed_ = 0;  // where somebody's hash was another; 0: nowhere
   double last_sent_ = -1;
   double polled_ = -1;
   double set_back_ = 0;              // seconds that the clock went back in all

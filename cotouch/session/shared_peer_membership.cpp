@@ -13,7 +13,7 @@ constexpr double k_probe_interval = 1;
 constexpr Tick k_filled_at_once = 64;
 constexpr int k_fills = 4;                // messages for one wish
 constexpr double k_fill_interval = 0.05;  // seconds between wishes of one member
-constexpr int k_most_refusals = 16;
+constexpr int k_most_refusals = 6;
 constexpr double k_asleep = 0.5;  // seconds without a poll
 constexpr int k_slow = 3;         // times the patience: then whoever is heard but does not do its part is given up, too
 
@@ -44,8 +44,7 @@ std::vector<StreamEnd> SharedPeer::ends_of(std::uint32_t members) const {
   for_each(members, [&](MemberId m) {
     const InputStream* stream = rollback_.stream(m);
     if (stream == nullptr) return ends.push_back({m, 0, false});
-    const bool final = stream->end() != k_never;
-    ends.push_back({m, final ? stream->end() : stream->next(), final});
+    ends.push_back({m, stream->next(), stream->is_over()});
   });
   return ends;
 }
@@ -71,6 +70,10 @@ std::uint32_t SharedPeer::suspects(double now) const {
   for_each(rollback_.awaited() & active, [&](MemberId m) {
     if (links_[m] && now > links_[m]->progress + settings_.patience && rollback_.now() > rollback_.objective())
       found |= bit(m);
+  });
+  // An end was decided, but whoever knows the inputs before it is gone: an earlier one has to do.
+  for_each(rollback_.awaited() & ~active & ~bit(self_), [&](MemberId m) {
+    if (links_[m] && now > links_[m]->progress + k_slow * settings_.patience) found |= bit(m);
   });
   if (found != 0)
     for_each(active, [&](MemberId m) {
@@ -139,14 +142,15 @@ void SharedPeer::propose(double now, std::uint32_t dropped) {
 void SharedPeer::follow_proposal(double now) {
   Proposal& proposal = *proposal_;
   proposal.message.ends = ends_of(proposal.dropped);
-  const std::uint32_t missing = proposal.asked & ~proposal.promised;
+  // Whoever leaves meanwhile is not asked any more.
+  const std::uint32_t active = active_members(), missing = proposal.asked & ~proposal.promised & active;
   if (missing != 0) {
     if (now < proposal.sent + k_repeat) return;
     proposal.sent = now;
     for_each(missing, [&](MemberId m) { queue(m, write_message(proposal.message)); });
     return;
   }
-  const std::uint32_t remaining = (active_members() | bit(self_)) & ~proposal.dropped;
+  const std::uint32_t remaining = (active | bit(self_)) & ~proposal.dropped;
   if (!may_go_on(remaining, now)) return;
   // The last input that any of us knows is the end, unless an end was decided before.
   DecideMessage decision;
@@ -155,7 +159,7 @@ void SharedPeer::follow_proposal(double now) {
   proposal.owing = 0;
   for (StreamEnd end : proposal.message.ends) {
     MemberId knows = self_;
-    for_each(proposal.promised, [&](MemberId m) {
+    for_each(proposal.promised & active, [&](MemberId m) {
       const StreamEnd* theirs = find(proposal.answers[m], end.member);
       if (theirs == nullptr || end.final) return;
       // Nobody can know so much, or have been told of an end before what we all agreed on.
@@ -186,12 +190,19 @@ void SharedPeer::follow_proposal(double now) {
 }
 
 void SharedPeer::decide(double now, const DecideMessage& decision) {
+  // What has ended so already, or was of somebody who had the number before, changes nothing.
+  const auto is_news = [&](const StreamEnd& end) {
+    const InputStream* stream = rollback_.stream(end.member);
+    return stream != nullptr && end.next >= stream->first() && !(stream->is_over() && stream->end() == end.next);
+  };
   for (const StreamEnd& end : decision.ends)
-    if (end.member == self_ || end.next < rollback_.objective()) return lose(introduction_of(decision.ballot.proposer));
+    if (end.member == self_ || (is_news(end) && end.next < rollback_.objective()))
+      return lose(introduction_of(decision.ballot.proposer));
   decided_ = promised_ = decision.ballot;
   highest_round_ = std::max(highest_round_, decided_.round);
   last_decision_ = decision;
   for (const StreamEnd& end : decision.ends) {
+    if (!is_news(end)) continue;
     rollback_.finish(end.member, end.next);
     frozen_ |= bit(end.member);
   }

@@ -132,6 +132,7 @@ void SharedSession::emulate(const NetworkProfile& profile) {
 void SharedSession::record(const std::string& scene_name) {
   post([this, scene_name] {
     if (!runner_) return;
+    recording_ended_ = false;
     recording_ = begin_shared_recording(*model_, runner_->objective_state(),
                                         format_recorded_scene({scene_name, feel_, k_shared_pace}));
     for (MemberId m = 0; m < k_shared_hands; ++m)
@@ -148,7 +149,7 @@ std::optional<Recording> SharedSession::stop_recording() {
   while (answer.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready)
     if (over_) break;
   if (answer.wait_for(std::chrono::milliseconds(200)) == std::future_status::ready) return answer.get();
-  return std::nullopt;
+  return std::exchange(recording_, std::nullopt);  // the thread ended before it came to that
 }
 
 AgreedTick SharedSession::agreed() const {
@@ -294,7 +295,7 @@ void SharedSession::confirmed(const ConfirmTick& confirm) {
   if (tick % settings_.peer.hash_every == 0) peer_->set_hash(tick, hash);
   listener_.agreed(set_agreed(tick, state, hash));
   for (std::optional<Recording>* recording : {&recording_, &rolling_}) {
-    if (!*recording) continue;
+    if (!*recording || (recording == &recording_ && recording_ended_)) continue;
     if (confirm.inputs.reset)
       append_event(**recording, {(*recording)->samples.size(), std::nullopt, RecordedEvent::Kind::reset, {}});
     append_tick(**recording, confirm.inputs.hands, state);
@@ -309,7 +310,7 @@ void SharedSession::noticed(const SessionNotice& notice) {
     return introductions_[member] ? clean_name(introductions_[member]->name) : std::string("somebody");
   };
   const auto record_event = [&](RecordedEvent::Kind kind, const std::string& text) {
-    if (recording_ && notice.member < k_shared_hands)
+    if (recording_ && !recording_ended_ && notice.member < k_shared_hands)
       append_event(*recording_, {recording_->samples.size(), notice.member, kind, text});
   };
   // Whoever says more than people can read is not heard for a moment. The world is the same for all, these are not.
@@ -338,6 +339,7 @@ void SharedSession::noticed(const SessionNotice& notice) {
       return listener_.said(notice.member, text, now);
     }
     case Kind::marked:
+      if (!served_[notice.member].notices.take(now)) return;
       record_event(RecordedEvent::Kind::marked, {});
       return listener_.marked({notice.member, notice.event.number, notice.event.body, notice.event.point}, false);
     case Kind::unmarked: return listener_.marked({notice.event.member, notice.event.number, 0, {}}, true);

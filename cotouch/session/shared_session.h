@@ -60,6 +60,7 @@ class SharedSession final : private PeerNetworkListener {
     std::optional<MemberId> member;
     bool admitted = false;
     double told = -1, alive_told = -1, snapshot_made = -1;
+    double wanted = -1;  // when it last asked for a piece
     ObjectName snapshot;
     Allowance pieces{k_pieces_per_second, k_pieces_at_once};
   };
@@ -104,6 +105,7 @@ class SharedSession final : private PeerNetworkListener {
   // shared_session_start.cpp
   void begin_hosting();
   void start_peer(MemberId self, const ObjectiveSnapshot& snapshot);
+  void end_recording();
   void start_world(const WorldState& state, Tick tick);
   std::vector<NetAddress> own_addresses() const;
   Introduction own_introduction() const;
@@ -111,6 +113,7 @@ class SharedSession final : private PeerNetworkListener {
 
   // shared_session_joining.cpp
   void knock(const Invite& invite, double now);
+  void be_ready(double now);
   void load_scene(bool from_folder);
   void poll_joining(double now);
   void join_again(const std::string& introduction, double now);
@@ -139,7 +142,8 @@ class SharedSession final : private PeerNetworkListener {
   void answer_want(double now, std::span<const std::byte> want, Allowance& pieces, const Send& send);
 
   // shared_session_journal.cpp
-  void open_journal();
+  bool open_journal();
+  void go_on_with_journal();
   void close_journal();
   void look_at_journal(double now);
   void write_journal(const ConfirmTick& confirm, const WorldState& state, std::uint64_t hash);
@@ -171,9 +175,10 @@ class SharedSession final : private PeerNetworkListener {
   WorldState start_state_, loose_;
   std::unique_ptr<StepScratch> loose_scratch_;
   bool loosely_ = false, hosts_ = false, leaving_ = false, again_ = false;
-  double began_ = 0, told_peers_ = -1, showed_view_ = -1, alive_sent_ = -1, ready_sent_ = -1, searched_ = 0,
-         refused_until_ = 0, looked_at_journal_ = 0;
+  double began_ = 0, told_peers_ = -1, showed_view_ = -1, alive_sent_ = -1, ready_sent_ = -1, ready_since_ = 0,
+         ready_progress_ = 0, searched_ = 0, refused_until_ = 0, looked_at_journal_ = 0;
   int knocks_ = 0;
+  std::size_t searches_ = 0;
   std::array<std::optional<Introduction>, k_most_members> introductions_;
   std::map<GuestId, Guest> guests_;
   std::array<Served, k_most_members> served_;
@@ -204,6 +209,7 @@ class SharedSession final : private PeerNetworkListener {
   std::int64_t last_mark_ = 0;
   bool state_changed_ = false;
   std::optional<Recording> recording_;
+  bool recording_ended_ = false;      // before it was stopped
   std::optional<Recording> rolling_;  // the newest seconds, for the desync alarm
   std::optional<JournalWriter> journal_;
   bool journal_outdated_ = false;  // who takes part or what is marked is not as the newest snapshot in it says

@@ -17,6 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double k_fresh = 2;               // seconds for which a guest's snapshot is good
+constexpr double k_oldest = 4;              // while it is being fetched; inputs are kept for five seconds
+constexpr double k_still_fetching = 0.5;    // seconds since a piece was asked for
 constexpr double k_heal_interval = 0.5;     // seconds between snapshots for one member
 constexpr std::size_t k_most_expected = 4;  // guests who were admitted and have not arrived
 
@@ -137,6 +139,7 @@ void SharedSession::from_guest(double now, GuestId id, std::span<const std::byte
   Guest& guest = found->second;
   const auto kind = static_cast<std::uint8_t>(message[0]);
   if (kind == static_cast<std::uint8_t>(TransferMessage::want)) {
+    guest.wanted = now;
     return answer_want(now, message, guest.pieces, [&](const Bytes& piece) { network_->to_guest(now, id, piece); });
   }
   if (kind == static_cast<std::uint8_t>(PlainMessage::alive)) {
@@ -147,7 +150,8 @@ void SharedSession::from_guest(double now, GuestId id, std::span<const std::byte
   if (kind != static_cast<std::uint8_t>(PlainMessage::ready)) return;
   if (!guest.member && may_be_admitted(id))
     guest.member = peer_->admit(write_introduction(guest.introduction), guest.introduction.observer);
-  if (guest.admitted && now > guest.snapshot_made + k_fresh) make_snapshot(guest, now);
+  const double good_for = now < guest.wanted + k_still_fetching ? k_oldest : k_fresh;
+  if (guest.admitted && now > guest.snapshot_made + good_for) make_snapshot(guest, now);
 }
 
 // The world waits for everybody who was admitted: only a few at a time who may never come, and nobody twice.
@@ -173,7 +177,8 @@ void SharedSession::poll_guests(double now) {
     Guest& newcomer = guest->second;
     const PeerLink* link = newcomer.member && newcomer.admitted ? peer_->link(*newcomer.member) : nullptr;
     const bool arrived = link != nullptr && link->has_echo();
-    const bool gone = !network_->address_of_guest(guest->first) || (newcomer.admitted && link == nullptr);
+    const bool gone =
+        !network_->address_of_guest(guest->first) || (newcomer.admitted && !peer_->is_member(*newcomer.member));
     if (arrived || gone) {
       unshelve(newcomer.snapshot);
       network_->dismiss(guest->first);
@@ -181,14 +186,16 @@ void SharedSession::poll_guests(double now) {
       continue;
     }
     if (newcomer.admitted && now > newcomer.told + k_guest_repeat) {
-      newcomer.told = now;
       if (newcomer.snapshot.size == 0) make_snapshot(newcomer, now);
-      Bytes bytes;
-      ByteWriter out(bytes);
-      out.number(PlainMessage::admitted);
-      out.number(*newcomer.member);
-      write_object(out, newcomer.snapshot);
-      network_->to_guest(now, guest->first, bytes);
+      if (newcomer.snapshot.size > 0) {
+        newcomer.told = now;
+        Bytes bytes;
+        ByteWriter out(bytes);
+        out.number(PlainMessage::admitted);
+        out.number(*newcomer.member);
+        write_object(out, newcomer.snapshot);
+        network_->to_guest(now, guest->first, bytes);
+      }
     }
     ++guest;
   }
@@ -204,7 +211,10 @@ Bytes SharedSession::snapshot_bytes(Tick latest) const {
   return encode_snapshot(snapshot);
 }
 
+// Not while somebody leaves: it would be gone before the newcomer hears of it.
 void SharedSession::make_snapshot(Guest& guest, double now) {
+  for (MemberId m = 0; m < k_most_members; ++m)
+    if (peer_->is_member(m) && !peer_->is_active(m)) return;
   unshelve(guest.snapshot);
   guest.snapshot = shelf_.put(std::make_shared<const Bytes>(snapshot_bytes(k_never)));
   guest.snapshot_made = now;

@@ -161,6 +161,7 @@ void SharedSession::heal(double now) {
     listener_.problem(sentence);
     if (journal_) journal_->note(snapshot->tick, "difference", sentence);
   }
+  end_recording();
   runner_->restart(state, snapshot->tick);
   world_since_ = snapshot->tick;
   rolling_ = begin_shared_recording(*model_, state, description_);

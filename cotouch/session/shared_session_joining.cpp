@@ -14,6 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr double k_keep_alive = 1, k_search = 3;  // seconds
 constexpr double k_doorkeeper_patience = 20;      // seconds
+constexpr double k_ready_patience = 12;           // seconds
 constexpr double k_refused_pause = 1;             // seconds until it is asked again
 constexpr int k_most_knocks = 12;
 constexpr std::uint64_t k_largest_manifest = 64U << 10U;
@@ -96,13 +97,20 @@ void SharedSession::handshake_over(double now, ClientHandshake& handshake) {
   manifest_ = read_object(in);
   if (!in.at_end() || manifest_.size > k_largest_manifest)
     return fail("The host's answer makes no sense; use the same version of cotouch on both sides.");
-  if (model_ && model_->hash() == model_hash_) {
-    phase_ = Phase::ready;
-    return;
-  }
+  if (model_ && model_->hash() == model_hash_) return be_ready(now);
   feel_ = parse_recorded_scene(description_).feel;
   feel_.warm_nodes = k_warm_nodes;
   load_scene(false);
+}
+
+// Whatever takes long is done here, where nobody waits for us yet.
+void SharedSession::be_ready(double now) {
+  if (shelf_.find(manifest_.id) == nullptr) shelve_scene();
+  if (!open_journal()) return;
+  phase_ = Phase::ready;
+  ready_since_ = now;
+  fetch_.reset();
+  admitted_as_.reset();
 }
 
 // On another thread, because parts may have to be prepared.
@@ -166,16 +174,20 @@ void SharedSession::poll_joining(double now) {
     }
     scene_ = std::move(loaded.scene);
     model_ = std::move(loaded.model);
-    phase_ = Phase::ready;
+    be_ready(now);
   }
   if (phase_ == Phase::fetching) poll_fetching(now);
   if (phase_ == Phase::ready) {
     tell_stage("taking part", 1);
+    // Whoever let us in may have given us up meanwhile, or may let nobody in any more.
+    if (now > ready_since_ + k_ready_patience) return knock(invite_, now);
     if (now > ready_sent_ + k_guest_repeat) {
       ready_sent_ = now;
       network_->to_doorkeeper(now, plain_message(PlainMessage::ready));
     }
-    if (fetch_) poll_fetching(now);
+    if (!fetch_) return;
+    if (std::exchange(ready_progress_, fetch_->progress()) != ready_progress_) ready_since_ = now;
+    poll_fetching(now);
   }
 }
 
@@ -196,7 +208,10 @@ std::optional<Invite> SharedSession::invite_to(const std::string& introduction) 
   if (!known || known->addresses.empty()) return std::nullopt;
   Invite invite = invite_;
   invite.host = known->credential.identity;
-  invite.addresses = known->addresses;
+  invite.addresses.clear();
+  for (const NetAddress& address : known->addresses)
+    if (address.can_be_sent_to()) invite.addresses.push_back(address);
+  if (invite.addresses.empty()) return std::nullopt;
   return invite;
 }
 
@@ -220,7 +235,7 @@ void SharedSession::search_former(double now) {
   if (peer_->former().empty() || now < searched_ + k_search || network_->is_knocking()) return;
   searched_ = now;
   const std::vector<std::string>& former = peer_->former();
-  const auto invite = invite_to(former[static_cast<std::size_t>(now / k_search) % former.size()]);
+  const auto invite = invite_to(former[searches_++ % former.size()]);
   if (!invite) return;
   Bytes payload;
   ByteWriter out(payload);

@@ -16,20 +16,25 @@ constexpr int k_most_desyncs_kept = 4;   // recordings of one session
 
 }  // namespace
 
-void SharedSession::open_journal() {
-  if (settings_.journal.empty()) return;
-  if (!journal_) {
-    JournalHead head;
-    head.session = status_.session;
-    head.scene = description_;
-    head.model_hash = model_hash_;
-    head.folder = scene_folder_;
-    try {
-      journal_.emplace(Journal::open_or_create(settings_.journal, head));
-    } catch (const Error& error) {
-      return fail(error.what());
-    }
+// A long one takes a while to be checked.
+bool SharedSession::open_journal() {
+  if (settings_.journal.empty() || journal_) return true;
+  JournalHead head;
+  head.session = status_.session;
+  head.scene = description_;
+  head.model_hash = model_hash_;
+  head.folder = scene_folder_;
+  try {
+    journal_.emplace(Journal::open_or_create(settings_.journal, head));
+  } catch (const Error& error) {
+    fail(error.what());
+    return false;
   }
+  return true;
+}
+
+void SharedSession::go_on_with_journal() {
+  if (!open_journal() || !journal_) return;
   // What was written after this tick by somebody who was cut off is not what all agreed on.
   begin_journal(peer_->objective(), runner_->objective_state());
 }
@@ -93,6 +98,9 @@ void SharedSession::resume(Journal journal) {
   feel_ = recorded.feel;
   NoProgress quiet;
   scene_folder_ = journal.head().folder;
+  if (scene_folder_.find_first_not_of("0123456789abcdef") != std::string::npos)
+    throw Error("The journal " + settings_.journal.string() + " names a folder that is none of ours.",
+                ErrorCode::refused);
   scene_ = scene_folder_.empty() ? library_.load(recorded.name, quiet)
                                  : load_scene_file(settings_.received / scene_folder_ / "scene.toml", quiet);
   scene_.name = recorded.name;

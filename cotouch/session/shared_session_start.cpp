@@ -53,7 +53,14 @@ void SharedSession::begin_hosting() {
   }
 }
 
+// A recording is one stretch of ticks, each the next one's cause.
+void SharedSession::end_recording() {
+  if (!recording_ || std::exchange(recording_ended_, true)) return;
+  listener_.problem("The recording ends here, because the world was taken over from the others; begin a new one.");
+}
+
 void SharedSession::start_world(const WorldState& state, Tick tick) {
+  end_recording();
   runner_ = std::make_unique<WorldRunner>(model_, state, tick);
   world_since_ = tick;
   set_agreed(tick, state, state.hash());
@@ -75,7 +82,6 @@ void SharedSession::start_peer(MemberId self, const ObjectiveSnapshot& snapshot)
   if (!state.restore(snapshot.state))
     return fail("The others' world is not of this scene; ask them for a new invitation.");
   start_world(state, snapshot.tick);
-  // Here, where nobody waits for us yet: a newcomer takes part more than a second after its snapshot.
   if (shelf_.find(manifest_.id) == nullptr) shelve_scene();
   peer_.emplace(settings_.peer, self, snapshot, PeerNetwork::now());
   introductions_ = {};
@@ -97,7 +103,8 @@ void SharedSession::start_peer(MemberId self, const ObjectiveSnapshot& snapshot)
   phase_ = Phase::running;
   again_ = false;
   knocks_ = 0;
-  open_journal();
+  go_on_with_journal();
+  if (phase_ != Phase::running) return;
   listener_.world_ready(scene_, feel_, self);
   tell(hosts_ ? SharingStatus::State::hosting : SharingStatus::State::joined);
   tell_people();
