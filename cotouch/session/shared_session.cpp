@@ -339,7 +339,7 @@ void SharedSession::noticed(const SessionNotice& notice) {
       return listener_.said(notice.member, text, now);
     }
     case Kind::marked:
-      if (!served_[notice.member].notices.take(now)) return;
+      if (!served_[notice.member].marks.take(now)) return;
       record_event(RecordedEvent::Kind::marked, {});
       return listener_.marked({notice.member, notice.event.number, notice.event.body, notice.event.point}, false);
     case Kind::unmarked: return listener_.marked({notice.event.member, notice.event.number, 0, {}}, true);

@@ -66,7 +66,7 @@ class SharedSession final : private PeerNetworkListener {
   };
   // What a member may have of us beyond the messages of cores.
   struct Served {
-    Allowance pieces{k_pieces_per_second / 16, k_pieces_at_once}, notices{10, 40};
+    Allowance pieces{k_pieces_per_second / 16, k_pieces_at_once}, notices{10, 40}, marks{10, 64};
     ObjectName snapshot;
     double snapshot_made = -1;
   };
