@@ -150,7 +150,6 @@ TEST(LevelOfDetail, ADegradedLevelProfitsFromCoherence) {
   const Scene scene;
   Evaluator with(scene.shell, scene.field), without(scene.shell, scene.field);
   CoherenceCache cache;
-  Random random(24);
   const WorkBudget budget = WorkBudget::of(nodes_at(scene, pressed(0.004)) / 2);
   std::uint32_t level = 0, degraded = 0;
   std::uint64_t visited = 0, visited_without = 0;
