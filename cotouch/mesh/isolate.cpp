@@ -1,4 +1,5 @@
 #include <cotouch/base/error.h>
+#include <cotouch/base/sanitized.h>
 #include <cotouch/mesh/isolate.h>
 
 #include <cerrno>
@@ -16,15 +17,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-// Sanitizers reserve terabytes of address space, which a memory limit would refuse.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define COTOUCH_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define COTOUCH_SANITIZED 1
-#endif
-#endif
 
 namespace cotouch {
 namespace {

@@ -1,4 +1,5 @@
 #include <cotouch/base/error.h>
+#include <cotouch/base/sanitized.h>
 #include <cotouch/mesh/isolate.h>
 #include <support/error_code.h>
 
@@ -72,7 +73,7 @@ TEST(Isolation, LimitsTheMemoryOfTheWorkAndNotOfItsParent) {
   IsolationLimits limits;
   limits.memory_bytes = std::size_t{256} << 20;
   EXPECT_EQ(failure([] { return Result(20 << 20); }, limits), "");
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef COTOUCH_SANITIZED
   EXPECT_NE(failure([] { return Result(std::size_t{512} << 20); }, limits).find("more memory"), std::string::npos);
 #endif
   munmap(reserved, k_reserved);

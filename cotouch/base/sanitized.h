@@ -1,0 +1,11 @@
+// COTOUCH_SANITIZED: built with a sanitizer that reserves terabytes of address space, which a memory limit would
+// refuse.
+#pragma once
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define COTOUCH_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define COTOUCH_SANITIZED 1
+#endif
+#endif
