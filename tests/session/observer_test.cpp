@@ -17,24 +17,21 @@ namespace {
 using namespace testing_session;
 
 // Nobody is dropped because a machine is slow.
-class PatientProgram : public Program {
- public:
-  explicit PatientProgram(const std::string& name) : Program(name) {
-    settings.peer.patience = 15;
-    settings.peer.patience_alone = 30;
-  }
-};
+void be_patient(SharedSessionSettings& settings) {
+  settings.peer.patience = 15;
+  settings.peer.patience_alone = 30;
+}
 
 // With a journal in this folder.
-class ObservingProgram : public PatientProgram {
- public:
-  explicit ObservingProgram(const std::filesystem::path& folder) : PatientProgram("Oscar") {
+Program::Change observing(const std::filesystem::path& folder) {
+  return [folder](SharedSessionSettings& settings) {
+    be_patient(settings);
     settings.observer = true;
     settings.identity = folder / "identity";
     settings.journal = folder / "journal";
     settings.received = folder / "received";
-  }
-};
+  };
+}
 
 // A program of its own, which can be killed. It begins before this one has threads.
 class ObserverProcess {
@@ -47,7 +44,7 @@ class ObserverProcess {
       close(ends[1]);
       std::string invite;
       for (char letter = 0; read(ends[0], &letter, 1) == 1;) invite += letter;
-      ObservingProgram observer(folder);
+      Program observer("Oscar", observing(folder));
       observer.join(invite);
       for (;;) pause();
     }
@@ -83,7 +80,7 @@ Tick written_until(const std::filesystem::path& journal) {
 TEST(Observer, GoesOnFromItsJournalIfNobodyElseIsLeft) {
   TemporaryFolder folder;
   ObserverProcess killed(folder.path());
-  PatientProgram anna("Anna"), ben("Ben"), carl("Carl");
+  Program anna("Anna", be_patient), ben("Ben", be_patient), carl("Carl", be_patient);
   Scene scene = three_balls();
   scene.name = "nobody-else-has-it";
   anna.host(scene);
@@ -101,7 +98,7 @@ TEST(Observer, GoesOnFromItsJournalIfNobodyElseIsLeft) {
   ben.stop();
   anna.stop();
 
-  ObservingProgram oscar(folder.path());
+  Program oscar("Oscar", observing(folder.path()));
   oscar.settings.answer_patience = 0.5;
   oscar.join(invite);
   ASSERT_TRUE(eventually([&] { return oscar.status().state == SharingStatus::State::hosting; }))
@@ -127,8 +124,8 @@ TEST(Observer, GoesOnFromItsJournalIfNobodyElseIsLeft) {
 
 TEST(Observer, LetsPeopleInWhenNobodyElseIsLeft) {
   TemporaryFolder folder;
-  PatientProgram anna("Anna"), ben("Ben");
-  ObservingProgram oscar(folder.path());
+  Program anna("Anna", be_patient), ben("Ben", be_patient);
+  Program oscar("Oscar", observing(folder.path()));
   oscar.settings.udp.port = UdpSocket({.loopback = true}).port();  // free by now
   anna.host(three_balls());
   oscar.join(anna.invite());
@@ -189,8 +186,8 @@ void expect_kept(const std::filesystem::path& journal, const Program& program, T
 void observe_with_a_full_disk(const std::filesystem::path& folder) {
   SmallDisk disk(folder);
   const std::filesystem::path journal = folder / "journal";
-  PatientProgram anna("Anna"), ben("Ben");
-  ObservingProgram oscar(folder);
+  Program anna("Anna", be_patient), ben("Ben", be_patient);
+  Program oscar("Oscar", observing(folder));
   anna.host(three_balls());
   const std::string invite = anna.invite();
   oscar.join(invite);
@@ -245,8 +242,8 @@ TEST(ObserverSlow, SaysThatItsDiskIsFullAndKeepsWhatWasWritten) {
 // Until that, ticks of half a second could be agreed on before the first attempt, if all waited for it.
 TEST(ObserverSlow, HoldsNobodyUpWhileItsDiskIsSlow) {
   TemporaryFolder folder;
-  PatientProgram anna("Anna");
-  ObservingProgram oscar(folder.path());
+  Program anna("Anna", be_patient);
+  Program oscar("Oscar", observing(folder.path()));
   anna.host(three_balls());
   oscar.join(anna.invite());
   ASSERT_TRUE(eventually([&] { return written_until(oscar.settings.journal) > 300; }));

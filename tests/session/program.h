@@ -10,12 +10,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace cotouch::testing_session {
 
 // Keeps what it was told; its hand plays.
-class Program : public SharedSessionListener {
+class Program final : public SharedSessionListener {
  private:
   template <class F>
   auto locked(const F& f) const {
@@ -24,11 +25,13 @@ class Program : public SharedSessionListener {
   }
 
  public:
-  explicit Program(const std::string& name) : library_(folder_ / "scenes") {
+  using Change = std::function<void(SharedSessionSettings&)>;
+  explicit Program(const std::string& name, const Change& change = {}) : library_(folder_ / "scenes") {
     settings.name = name;
     settings.identity = folder_ / "identity";
     settings.received = folder_ / "received";
     settings.udp.loopback = true;
+    if (change) change(settings);
   }
   ~Program() override { stop(); }
 
