@@ -371,12 +371,13 @@ bool SharedPeer::is_done(double now) const {
   now = steady(now);
   if (lost_) return true;
   if (leave_asked_at_ < 0) return false;
-  // Whoever does not take part yet says goodbye with its first input, or the others would wait for it; newcomers may
-  // not have heard us yet.
-  const bool took_part =
-      members_[self_] && rollback_.now() > members_[self_]->first &&
-      std::none_of(links_.begin(), links_.end(), [](const auto& other) { return other && other->have < 0; });
-  if (now > leave_asked_at_ + (took_part || leaving_ >= 0 ? k_farewell : k_first_farewell)) return true;
+  // Whoever does not take part yet says goodbye with its first input, or the others would wait for it; so do newcomers
+  // who have not heard us yet.
+  const bool took_part = leaving_ >= 0 || (members_[self_] && rollback_.now() > members_[self_]->first);
+  const bool all_heard = std::none_of(links_.begin(), links_.end(), [](const std::optional<Linked>& other) {
+    return other && !other->former && other->have < 0;
+  });
+  if (now > leave_asked_at_ + (took_part && all_heard ? k_farewell : k_first_farewell)) return true;
   return leaving_ >= 0 && std::all_of(links_.begin(), links_.end(), [&](const std::optional<Linked>& other) {
            return !other || other->former || other->have > leaving_;
          });
@@ -420,27 +421,31 @@ void SharedPeer::compare_hashes(std::vector<PeerRequest>& requests) {
   if (disputed_ > 0) settle_dispute(requests);
 }
 
-// Most are right; of two halves the one with the keeper. Counted when all have told their hash, or have had the time.
+// Most are right; of equally many those with the keeper. Counted when all have told their hash, or have had the time.
 void SharedPeer::settle_dispute(std::vector<PeerRequest>& requests) {
   const Tick tick = disputed_;
   const auto own = hashes_.find(tick);
-  int same = 1, different = 0;
-  bool keeper_differs = false, all = true;
-  MemberId other = 0;
-  for (MemberId m = 0; m < k_most_members && own != hashes_.end(); ++m) {
+  std::map<std::uint64_t, std::uint32_t> members_with;  // a hash
+  if (own != hashes_.end()) members_with[own->second] = 1U << self_;
+  bool all = true;
+  for (MemberId m = 0; m < k_most_members; ++m) {
     if (!links_[m] || !is_active(m)) continue;
     const StateHash& theirs = links_[m]->hashes[hash_index(tick)];
     all = all && theirs.tick >= tick;
-    if (theirs.tick != tick) continue;
-    const bool differs = theirs.hash != own->second;
-    (differs ? different : same) += 1;
-    keeper_differs = keeper_differs || (differs && m == keeper());
-    if (differs && different == 1) other = m;
+    if (theirs.tick == tick) members_with[theirs.hash] |= 1U << m;
   }
   if (!all && rollback_.objective() < tick + Tick{k_told_hashes} * settings_.hash_every) return;
   disputed_ = 0;
-  if (different < same || (different == same && !keeper_differs)) return;
-  const MemberId from = keeper_differs ? keeper() : other;
+  if (own == hashes_.end()) return;
+  const auto rank = [&](const auto& group) {
+    return std::pair(std::popcount(group.second), (group.second >> keeper()) & 1U);
+  };
+  const std::uint32_t right =
+      std::max_element(members_with.begin(), members_with.end(), [&](const auto& a, const auto& b) {
+        return rank(a) < rank(b);
+      })->second;
+  if (((right >> self_) & 1U) != 0) return;
+  const auto from = static_cast<MemberId>(((right >> keeper()) & 1U) != 0 ? keeper() : std::countr_zero(right));
   // Not the state alone is another one, but what was taken to have been done.
   if (healed_in_a_row_ >= k_most_heals) return lose(introduction_of(from));
   requests.emplace_back(FetchSnapshot{from, tick});

@@ -58,5 +58,14 @@ TEST(Desync, TheKeeperIsWrongIfMostDiffer) {
   EXPECT_EQ(table.asked_by(2), Asked{});
 }
 
+TEST(Desync, WhoeverIsAloneAsksMostAlthoughTheKeeperDiffersToo) {
+  Table table = members_with({7, 8, 8, 9});
+  ASSERT_FALSE(table.asked_by(3).empty());
+  EXPECT_EQ(table.asked_by(3)[0], 1);
+  ASSERT_FALSE(table.asked_by(0).empty());
+  EXPECT_EQ(table.asked_by(0)[0], 1);
+  EXPECT_EQ(table.asked_by(1), Asked{});
+}
+
 }  // namespace
 }  // namespace cotouch

@@ -43,6 +43,25 @@ TEST(Standstill, WhoeverLeavesWithoutItsLastInputsIsDropped) {
   }
 }
 
+// It would wait for the leaver's inputs, which nobody else need have.
+TEST(Standstill, WhoeverLeavesGivesANewcomerTimeToHearOfIt) {
+  Table table(2);
+  table.cut(1, 0);
+  table[0].leave();
+  table.go_on(2);
+  EXPECT_FALSE(table[0].is_done(table.now()));
+  table.go_on(2);
+  EXPECT_TRUE(table[0].is_done(table.now()));
+}
+
+TEST(Standstill, WhoeverLeavesGoesAtOnceIfAllKnow) {
+  Table table(2);
+  table.go_on(1);
+  table[0].leave();
+  table.go_on(0.1);
+  EXPECT_TRUE(table[0].is_done(table.now()));
+}
+
 // Whoever decided knew the last inputs of somebody who is gone, and is gone itself before it gave them to the others.
 TEST(Standstill, AnEndThatNobodyCanReachIsDecidedAnew) {
   Table table(6);
