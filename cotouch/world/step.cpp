@@ -23,7 +23,7 @@ struct Step {
   void take_pose(HandRecord& hand, const Pose& pose) noexcept;
   void advance(const Island& island) noexcept;
   double next_substep(const Island& island, double left) noexcept;
-  void set_speeds(const Island& island, double left) noexcept;
+  void set_speeds(const Island& island) noexcept;
   void feel() noexcept;
   void judge_task() noexcept;
   void add_up_stats() noexcept;
@@ -89,8 +89,8 @@ void Step::take_inputs(std::span<const HandInput> inputs) noexcept {
   }
 }
 
-// How fast each body's fastest point may get until the end of the tick, if nothing more touches it.
-void Step::set_speeds(const Island& island, double left) noexcept {
+// How fast each body's fastest point is, and how much faster it may get if nothing more touches it.
+void Step::set_speeds(const Island& island) noexcept {
   for (const std::uint32_t i : bodies(island)) w.bodies[i].supported = false;
   for (const std::uint32_t i : pairs(island)) {
     if (!w.pairs[i].touching) continue;
@@ -101,15 +101,15 @@ void Step::set_speeds(const Island& island, double left) noexcept {
     BodyWork& body = w.bodies[i];
     if (body.role != Role::free) continue;
     const BodyRecord& record = state.bodies()[i];
+    body.speed = norm(record.velocity) + norm(record.spin) * model.reach(i);
     // What lies on something does not fall; else a world at rest would be cut into substeps for nothing.
-    const double falling = body.supported ? 0 : body.pull * left;
-    body.speed = norm(record.velocity) + norm(record.spin) * model.reach(i) + falling;
+    body.gain = body.supported ? 0 : body.pull;
   }
 }
 
 // Seconds. As long as nothing that touches moves by more than it may, nor gets deeper than it may into what it meets.
 double Step::next_substep(const Island& island, double left) noexcept {
-  set_speeds(island, left);
+  set_speeds(island);
   double h = left;
   for (const std::uint32_t i : bodies(island))
     if (w.bodies[i].role == Role::held) h = std::min(h, balance_period(w.bodies[i]));
@@ -119,13 +119,14 @@ double Step::next_substep(const Island& island, double left) noexcept {
       PairWork& work = w.pairs[i];
       if (work.touching != touching) continue;
       const BodyWork &a = w.bodies[pair.shell_body], &b = w.bodies[pair.field_body];
-      const double speed = a.speed + b.speed;
+      const double speed = a.speed + b.speed, gain = a.gain + b.gain;
+      const auto way = [&](double seconds) { return (speed + gain * seconds) * seconds; };
       const auto room = [&] {
         return touching ? work.longest_move : work.deepest_entry + std::max(0.0, work.free_until - a.moved - b.moved);
       };
-      if (speed * h <= room()) continue;
-      if (!touching) find_gap(model, i, speed * left, k_close_look, w);
-      h = std::min(h, room() / speed);
+      if (way(h) <= room()) continue;
+      if (!touching && work.gap_known_at != a.moved + b.moved) find_gap(model, i, way(left), k_close_look, w);
+      h = std::min(h, 2 * room() / (speed + std::sqrt(speed * speed + 4 * gain * room())));
     }
   const double count = std::max(1.0, std::ceil(left / std::max(h, tick / k_most_substeps) - 1e-9));
   w.looks_left = static_cast<std::uint64_t>(count) - 1;

@@ -153,7 +153,9 @@ void find_gap(const WorldModel& model, std::uint32_t i, double wanted, std::uint
   const double gap = model.engine(pair).gap({piece_pose(model, work, pair.shell_body, pair.shell_piece), a.clearance},
                                             {piece_pose(model, work, pair.field_body, pair.field_piece), b.clearance},
                                             wanted, most_nodes, work.contact);
-  work.pairs[i].free_until = a.moved + b.moved + gap;
+  PairWork& w = work.pairs[i];
+  w.free_until = a.moved + b.moved + gap;
+  w.gap_known_at = gap < wanted && most_nodes == k_close_look ? a.moved + b.moved : -1;
 }
 
 void evaluate_contacts(const WorldModel& model, WorldState& state, const StepDetail& detail, const Island& island,

@@ -25,7 +25,8 @@ struct BodyWork {
   double push = 0;         // metres that it may push another within the tick
   double travel = 0;       // metres that any of its points may move within the tick
   double moved = 0;        // metres that any of them has moved at most, so far
-  double speed = 0;        // m/s of the fastest of them in the next substep
+  double speed = 0;        // m/s of the fastest of them at the beginning of the next substep
+  double gain = 0;         // m/s^2 by which that may grow
   double pull = 0;         // m/s^2 by which gravity and hands may make a free body faster
   bool supported = false;  // something touches it
   // Of a held body:
@@ -44,6 +45,7 @@ struct BodyWork {
 // A pair during the tick. Small, because substeps go through all that may meet.
 struct PairWork {
   double free_until = 0;                          // nothing touches while the two have `moved` less than this, together
+  double gap_known_at = -1;                       // `moved` of the two, where a close look would find the same again
   double longest_move = 0;                        // metres between two looks at the contact
   double deepest_entry = 0;                       // metres that one may get into the other before that is seen
   bool near = false;                              // is among the candidates
