@@ -26,39 +26,42 @@ JournalWriter::~JournalWriter() {
 
 void JournalWriter::append(Tick tick, std::vector<std::byte> inputs, std::uint64_t state_hash) {
   const std::size_t size = inputs.size();
-  give(Need::may_be_left_out, size,
+  give(Kind::tick, size,
        [tick, inputs = std::move(inputs), state_hash](Journal& journal) { journal.append(tick, inputs, state_hash); });
 }
 
 void JournalWriter::snapshot(Tick tick, std::vector<std::byte> world, std::vector<std::byte> rest) {
   const std::size_t size = world.size() + rest.size();
-  give(Need::may_be_left_out, size, [tick, world = std::move(world), rest = std::move(rest)](Journal& journal) {
+  give(Kind::snapshot, size, [tick, world = std::move(world), rest = std::move(rest)](Journal& journal) {
     journal.snapshot(tick, world, rest);
   });
 }
 
 void JournalWriter::note(Tick tick, std::string kind, std::string text) {
   const std::size_t size = kind.size() + text.size();
-  give(Need::may_be_left_out, size,
+  give(Kind::note, size,
        [tick, kind = std::move(kind), text = std::move(text)](Journal& journal) { journal.note(tick, kind, text); });
 }
 
 void JournalWriter::begin(Tick tick, std::vector<std::byte> world, std::vector<std::byte> rest) {
   const std::size_t size = world.size() + rest.size();
-  give(Need::must_be_written, size, [tick, world = std::move(world), rest = std::move(rest)](Journal& journal) {
+  give(Kind::beginning, size, [tick, world = std::move(world), rest = std::move(rest)](Journal& journal) {
     if (journal.next_tick().value_or(k_never) > tick) journal.rewind(tick);
     journal.snapshot(tick, world, rest);
   });
 }
 
-void JournalWriter::give(Need need, std::size_t size, std::function<void(Journal&)> write) {
+void JournalWriter::give(Kind kind, std::size_t size, std::function<void(Journal&)> write) {
   const std::scoped_lock lock(mutex_);
   size += sizeof(Given);
-  if (given_bytes_ + size > k_most_given && need == Need::may_be_left_out) {
+  const bool fits = kind == Kind::beginning || given_bytes_ + size <= k_most_given;
+  if (!fits || (kind == Kind::tick && needs_snapshot_)) {
     behind_ = true;
     status_ = k_behind;
+    if (kind != Kind::note) needs_snapshot_ = true;
     return;
   }
+  if (kind == Kind::snapshot || kind == Kind::beginning) needs_snapshot_ = false;
   given_bytes_ += size;
   given_.push_back({std::move(write), size});
 }

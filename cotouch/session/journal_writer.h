@@ -2,7 +2,7 @@
 // quarter of a second, and the session's ticks do not wait for it.
 //
 // What is given here is written in order, twice a second. If the disk falls behind by more than a bounded amount, ticks
-// are left out; the journal then goes on from the next snapshot (journal.h), and status() says so.
+// and snapshots are left out; the journal then goes on from the next snapshot (journal.h), and status() says so.
 #pragma once
 
 #include <cotouch/session/journal.h>
@@ -40,8 +40,8 @@ class JournalWriter {
     std::function<void(Journal&)> write;
     std::size_t size = 0;
   };
-  enum class Need : std::uint8_t { may_be_left_out, must_be_written };
-  void give(Need need, std::size_t size, std::function<void(Journal&)> write);
+  enum class Kind : std::uint8_t { tick, snapshot, note, beginning };
+  void give(Kind kind, std::size_t size, std::function<void(Journal&)> write);
   void run(const std::stop_token& stop);
   void write(std::deque<Given> items);
 
@@ -50,7 +50,8 @@ class JournalWriter {
   std::condition_variable_any wake_;
   std::deque<Given> given_;
   std::size_t given_bytes_ = 0;
-  bool behind_ = false;  // something was left out
+  bool behind_ = false;          // something was left out
+  bool needs_snapshot_ = false;  // ticks may not follow from what is written: a world that was reset has jumped
   std::string status_;
   std::jthread thread_;
 };

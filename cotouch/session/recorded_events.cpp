@@ -8,17 +8,16 @@
 namespace cotouch {
 
 std::vector<NamedEvent> named_events(const Recording& recording) {
-  const std::vector<RecordedPerson> people = recorded_people(recording);
+  std::array<std::string, k_recorded_hands> owners;  // names; the last words of one who leaves may come after
   std::vector<NamedEvent> events;
   for (const RecordedEvent& recorded : recording.events) {
     RecordedEvent event = recorded;
     event.text = printable(recorded.text);
-    std::string who;
-    for (const RecordedPerson& person : people)
-      if (event.hand && person.hand == event.hand && event.tick >= person.from && event.tick <= person.to)
-        who = clean_name(person.name);
-    if (event.kind == RecordedEvent::Kind::joined || (who.empty() && event.kind == RecordedEvent::Kind::left))
-      who = clean_name(event.text);
+    std::string* const owner = event.hand && *event.hand < owners.size() ? &owners[*event.hand] : nullptr;
+    const bool joined = event.kind == RecordedEvent::Kind::joined;
+    if (joined && owner != nullptr) *owner = clean_name(event.text);
+    std::string who = owner != nullptr ? *owner : "";
+    if (joined || (who.empty() && event.kind == RecordedEvent::Kind::left)) who = clean_name(event.text);
     if (who.empty()) who = event.hand ? "hand " + std::to_string(*event.hand + 1) : "somebody";
     events.push_back({std::move(event), std::move(who)});
   }

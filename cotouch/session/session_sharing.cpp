@@ -37,6 +37,7 @@ void Session::Bridge::view(const WorldState& state) {
   if (world_ != nullptr) world_->follow(state);
 }
 
+// Also of one that is being left: whoever writes a protocol wants its last tick.
 void Session::Bridge::agreed(const AgreedTick& now) {
   session_.post([this, now] { session_.tell([&](SessionListener& listener) { listener.agreed(now); }); });
 }

@@ -82,7 +82,6 @@ void SharedSession::start_peer(MemberId self, const ObjectiveSnapshot& snapshot)
   if (!state.restore(snapshot.state))
     return fail("The others' world is not of this scene; ask them for a new invitation.");
   start_world(state, snapshot.tick);
-  if (shelf_.find(manifest_.id) == nullptr) shelve_scene();
   peer_.emplace(settings_.peer, self, snapshot, PeerNetwork::now());
   introductions_ = {};
   for (auto& [id, guest] : guests_) unshelve(guest.snapshot);

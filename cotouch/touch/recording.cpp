@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace cotouch {
 namespace {
@@ -99,21 +100,21 @@ bool append_event(Recording& recording, RecordedEvent event) {
 
 std::vector<RecordedPerson> recorded_people(const Recording& recording) {
   std::vector<RecordedPerson> people;
-  std::vector<bool> there;
   // A hand has one owner; of those without a hand there may be many, told apart by their names.
-  const auto leave = [&](const RecordedEvent& event) {
-    for (std::size_t i = 0; i < people.size(); ++i) {
-      if (!there[i] || people[i].hand != event.hand || (!event.hand && people[i].name != event.text)) continue;
-      there[i] = false;
-      people[i].to = std::max(people[i].from, event.tick);
-    }
-  };
+  using Place = std::pair<std::optional<std::uint32_t>, std::string>;
+  std::map<Place, std::size_t> there;
   for (const RecordedEvent& event : recording.events) {
-    if (event.kind == RecordedEvent::Kind::joined || event.kind == RecordedEvent::Kind::left) leave(event);
+    if (event.kind != RecordedEvent::Kind::joined && event.kind != RecordedEvent::Kind::left) continue;
+    const Place place{event.hand, event.hand ? "" : event.text};
+    if (const auto found = there.find(place); found != there.end()) {
+      RecordedPerson& person = people[found->second];
+      person.to = std::max(person.from, event.tick);
+      there.erase(found);
+    }
     if (event.kind != RecordedEvent::Kind::joined) continue;
+    there[place] = people.size();
     people.push_back(
         {event.hand, event.text, event.tick, std::max<std::uint64_t>(event.tick, recording.samples.size())});
-    there.push_back(true);
   }
   return people;
 }

@@ -89,5 +89,20 @@ TEST_F(JournalWriterTest, LeavesTicksOutIfTheDiskFallsFarBehindAndGoesOnFromASna
   EXPECT_EQ(Journal::open(file_).next_tick(), end + 1);
 }
 
+// The world may have jumped there.
+TEST_F(JournalWriterTest, LeavesOutWhatFollowsASnapshotThatWasLeftOut) {
+  JournalWriter writer(made());
+  writer.begin(0, bytes(100), {});
+  for (Tick tick = 0; tick < 10; ++tick) writer.append(tick, bytes(20), 1);
+  writer.snapshot(10, bytes(JournalWriter::k_most_given), {});
+  for (Tick tick = 10; tick < 20; ++tick) writer.append(tick, bytes(20), 1);
+  writer.snapshot(20, bytes(100), {});
+  writer.append(20, bytes(20), 1);
+  writer.stop();
+  std::vector<Tick> ticks = range(0, 10);
+  ticks.push_back(20);
+  EXPECT_EQ(written(), ticks);
+}
+
 }  // namespace
 }  // namespace cotouch
