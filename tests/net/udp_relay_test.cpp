@@ -57,10 +57,15 @@ NetworkProfile both(const LinkProfile& link) {
   return {"test", "", link, link};
 }
 
-std::unique_ptr<UdpRelay> relay_to(const Echo& echo, const NetworkProfile& profile, std::uint64_t seed = 1) {
+UdpRelaySettings settings_to(const Echo& echo) {
   UdpRelaySettings settings;
   settings.listen = here(0);
   settings.target = echo.address();
+  return settings;
+}
+
+std::unique_ptr<UdpRelay> relay_to(const Echo& echo, const NetworkProfile& profile, std::uint64_t seed = 1) {
+  UdpRelaySettings settings = settings_to(echo);
   settings.profile = profile;
   settings.seed = seed;
   auto relay = std::make_unique<UdpRelay>(settings);
@@ -299,9 +304,7 @@ TEST(UdpRelay, TellsClientsApart) {
 
 TEST(UdpRelay, TakesNoMoreClientsThanItMayAndForgetsTheIdle) {
   Echo echo;
-  UdpRelaySettings settings;
-  settings.listen = here(0);
-  settings.target = echo.address();
+  UdpRelaySettings settings = settings_to(echo);
   settings.most_clients = 2;
   settings.idle_seconds = 0.2;
   UdpRelay relay(settings);
@@ -324,9 +327,7 @@ TEST(UdpRelay, TakesNoMoreClientsThanItMayAndForgetsTheIdle) {
 
 TEST(UdpRelay, AClientThatWasForgottenMayComeBack) {
   Echo echo;
-  UdpRelaySettings settings;
-  settings.listen = here(0);
-  settings.target = echo.address();
+  UdpRelaySettings settings = settings_to(echo);
   settings.idle_seconds = 0.05;
   UdpRelay relay(settings);
   relay.start();
@@ -342,9 +343,7 @@ TEST(UdpRelay, AClientThatWasForgottenMayComeBack) {
 
 TEST(UdpRelay, DropsWhatWouldTakeTooMuchMemory) {
   Echo echo;
-  UdpRelaySettings settings;
-  settings.listen = here(0);
-  settings.target = echo.address();
+  UdpRelaySettings settings = settings_to(echo);
   settings.profile.there.delay = 30;
   settings.most_bytes_under_way = 1000;
   UdpRelay relay(settings);

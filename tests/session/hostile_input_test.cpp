@@ -123,6 +123,7 @@ TEST(HostileInput, MakesNoMoreMarksThanAreKept) {
   for (const MemberId m : {MemberId{0}, MemberId{1}}) {
     ASSERT_EQ(table[m].marks().size(), k_most_marks);
     EXPECT_EQ(table[m].marks().back().number, 99);
+    EXPECT_EQ(table.unmarked(m), 100 - k_most_marks);
   }
 }
 

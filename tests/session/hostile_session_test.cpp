@@ -18,8 +18,7 @@ class HostileSessionSlow : public testing::Test {
   }
   void both_take_part() {
     ben.join(anna.invite());
-    ASSERT_TRUE(eventually([&] { return ben.people().size() == 2 && anna.people().size() == 2; }))
-        << ben.status().reason;
+    ASSERT_TRUE(eventually([&] { return are_two(anna, ben); })) << ben.status().reason;
     ASSERT_TRUE(eventually([&] { return anna.session().agreed().tick > 300; }));
   }
   NetAddress door() const { return NetAddress::v4({127, 0, 0, 1}, invite.addresses.at(0).port()); }

@@ -127,9 +127,7 @@ TEST(Observer, LetsPeopleInWhenNobodyElseIsLeft) {
   Program anna("Anna", be_patient), ben("Ben", be_patient);
   Program oscar("Oscar", observing(folder.path()));
   oscar.settings.udp.port = UdpSocket({.loopback = true}).port();  // free by now
-  anna.host(three_balls());
-  oscar.join(anna.invite());
-  ASSERT_TRUE(eventually([&] { return anna.people().size() == 2 && oscar.people().size() == 2; }));
+  meet(anna, oscar);
   Invite to_oscar = parse_invite(anna.invite(), 0);
   to_oscar.host = Identity::load_or_make(oscar.settings.identity).public_key();
   to_oscar.addresses = {NetAddress::v4({127, 0, 0, 1}, oscar.settings.udp.port)};

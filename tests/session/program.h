@@ -165,13 +165,29 @@ class Program final : public SharedSessionListener {
   std::unique_ptr<SharedSession> session_;
 };
 
-// At how many ticks both know the state, which must be the same.
-inline std::size_t agreed_ticks(const Program& a, const Program& b) {
+inline bool are_two(const Program& a, const Program& b) {
+  return a.people().size() == 2 && b.people().size() == 2;
+}
+
+inline void meet(Program& host, Program& guest) {
+  host.host(three_balls());
+  guest.join(host.invite());
+  ASSERT_TRUE(eventually([&] { return are_two(host, guest); })) << guest.status().reason;
+}
+
+// Waits until both have agreed on so many ticks more.
+inline void pass(Program& a, Program& b, Tick ticks) {
+  const Tick end = a.session().agreed().tick + ticks;
+  ASSERT_TRUE(eventually([&] { return a.session().agreed().tick >= end && b.session().agreed().tick >= end; }));
+}
+
+// At how many ticks from this one on both know the state, which must be the same.
+inline std::size_t agreed_ticks(const Program& a, const Program& b, Tick from = 0) {
   std::size_t compared = 0;
   const std::map<Tick, std::uint64_t> theirs = b.hashes();
   for (const auto& [tick, hash] : a.hashes()) {
     const auto found = theirs.find(tick);
-    if (found == theirs.end()) continue;
+    if (tick < from || found == theirs.end()) continue;
     ++compared;
     EXPECT_EQ(hash, found->second) << "tick " << tick;
   }

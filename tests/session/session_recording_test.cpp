@@ -10,19 +10,13 @@ using namespace testing_session;
 
 TEST(SessionRecordingSlow, IsReplayedBitForBitWithAllThatHappened) {
   Program anna("Anna"), ben("Ben");
-  anna.host(three_balls());
-  ben.join(anna.invite());
-  ASSERT_TRUE(eventually([&] { return anna.people().size() == 2; })) << ben.status().reason;
-  const auto pass = [&](Tick ticks) {
-    const Tick end = anna.session().agreed().tick + ticks;
-    ASSERT_TRUE(eventually([&] { return anna.session().agreed().tick >= end && ben.session().agreed().tick >= end; }));
-  };
-  pass(200);
+  meet(anna, ben);
+  pass(anna, ben, 200);
   ben.session().record("three");
-  pass(100);
+  pass(anna, ben, 100);
   anna.session().say("again");
   anna.session().reset_world();
-  pass(200);
+  pass(anna, ben, 200);
   const std::optional<Recording> made = ben.session().stop_recording();
   ASSERT_TRUE(made);
   write_recording(*made, ben.folder() / "both.cotrec");

@@ -8,12 +8,10 @@ using namespace testing_session;
 
 TEST(SharedSession, TwoProgramsAgreeOnEveryTick) {
   Program anna("Anna"), ben("Ben");
-  anna.host(three_balls());
-  ben.join(anna.invite());
-  ASSERT_TRUE(eventually([&] { return ben.people().size() == 2 && anna.people().size() == 2; })) << ben.status().reason;
+  meet(anna, ben);
   EXPECT_EQ(anna.people()[1].name, "Ben");
   EXPECT_EQ(ben.people()[0].name, "Anna");
-  EXPECT_TRUE(eventually([&] { return anna.session().agreed().tick > 500 && ben.session().agreed().tick > 500; }));
+  pass(anna, ben, 500);
   EXPECT_GT(agreed_ticks(anna, ben), 100U);
   anna.session().say("hello");
   ben.session().mark(2, {0, 0, 0.02});

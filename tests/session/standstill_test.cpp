@@ -160,21 +160,5 @@ TEST(Standstill, NothingIsLostThatIsSaidWhileAStateIsHealed) {
   EXPECT_EQ(table.said_to(0)[0].second, "hello");
 }
 
-TEST(Standstill, TheOldestMarkIsTakenBackIfThereAreTooMany) {
-  Table table(2);
-  table.go_on(1);
-  std::vector<PeerRequest> requests;
-  for (int i = 0; i < 70; ++i) {
-    SessionEvent event;
-    event.kind = SessionEvent::Kind::mark;
-    event.number = i;
-    ASSERT_TRUE(table[0].announce(event));
-    table.go_on(0.05);
-  }
-  table.go_on(1);
-  EXPECT_EQ(table[1].marks().size(), k_most_marks);
-  EXPECT_EQ(table.unmarked(1), 70 - k_most_marks);
-}
-
 }  // namespace
 }  // namespace cotouch
