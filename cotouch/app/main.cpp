@@ -2,6 +2,7 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/say.h>
 #include <cotouch/base/error.h>
+#include <cotouch/session/names.h>
 
 #include <fmt/format.h>
 
@@ -221,7 +222,9 @@ void declare_wan(CLI::App& app, WanCommand& command) {
 
 // What `host`, `join` and `observe` have in common.
 void declare_sharing_options(CLI::App& sub, ShareCommand& command) {
-  sub.add_option("--name", command.name, "your name, for the others");
+  sub.add_option("--name", command.name, "your name, for the others")->check([](const std::string& name) {
+    return clean_name(name) == name ? std::string() : "A name has up to 24 characters that can be printed.";
+  });
   sub.add_option("--udp-port", command.udp_port, "UDP port for the others; 0 takes any that is free")
       ->check(CLI::Range(0, 65535));
   sub.add_option("--seconds", command.seconds, "leave after so long; 0 stays until Ctrl-C")

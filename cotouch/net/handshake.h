@@ -120,10 +120,6 @@ class HostHandshake {
   // Throws Error if the invite is another host's.
   HostHandshake(const Identity& identity, const Invite& invite);
 
-  // Until when the invite is good (seconds since 1970; 0: always). Its secret stays, so those who have it need no new
-  // text to come later, and a time that has passed closes the door.
-  void set_expiry(std::uint32_t unix_seconds) { invite_.expires = unix_seconds; }
-
   Outcome receive(std::span<const std::byte> datagram, const NetAddress& from, const Moment& now);
   std::span<const std::byte> reply() const { return std::span(reply_).first(reply_bytes_); }
 

@@ -136,7 +136,7 @@ TEST_F(SharedCommands, SayWhyTheyAreNotLetIn) {
   }
 }
 
-TEST_F(SharedCommands, SayThatAPortIsTakenOrAnAddressIsNone) {
+TEST_F(SharedCommands, SayThatAPortIsTakenOrAnAddressOrANameIsNone) {
   save_lifting();
   const UdpSocket taken;
   const Outcome outcome = run({"host", "lifting", "--headless", "--udp-port", std::to_string(taken.port())});
@@ -146,6 +146,7 @@ TEST_F(SharedCommands, SayThatAPortIsTakenOrAnAddressIsNone) {
   expect_one_sentence(run({"host", "no-such-scene", "--headless"}));
   EXPECT_EQ(run({"host", "lifting", "--until-docked"}).code, 2);  // only without a page
   EXPECT_EQ(run({"join"}).code, 2);
+  EXPECT_TRUE(has(run({"host", "lifting", "--headless", "--name", std::string(25, 'a')}).err, "up to 24 characters"));
 }
 
 TEST_F(SharedCommands, InvitesCanExpire) {
