@@ -148,6 +148,7 @@ class SharedPeer {
   static constexpr std::size_t k_most_queued = 512;
   static constexpr std::size_t k_around_event = 32;  // bytes beside its text, at most
   static constexpr std::size_t k_told_hashes = 4;    // of each member
+  static constexpr std::uint32_t k_kept_sends = 16;  // a power of two, because their number wraps
   struct Linked {
     explicit Linked(double now) : link(now), progress(now) {}
     PeerLink link;
@@ -197,6 +198,7 @@ class SharedPeer {
 
   // shared_peer_sending.cpp
   void send_inputs(double now, std::vector<PeerRequest>& requests);
+  Tick repeated_from(Tick next, double loss) const;
   Tick plan_repair(double now, Linked& other, Tick newest) const;
   static InputRun run_of(const InputStream& stream, Tick first, Tick end);
 
@@ -266,6 +268,8 @@ class SharedPeer {
   int healed_in_a_row_ = 0;
   Tick disputed_ = 0;  // where somebody's hash was another; 0: nowhere
   double last_sent_ = -1;
+  std::array<Tick, k_kept_sends> sent_next_{};  // the next own input when each of the newest messages was sent
+  std::uint32_t sends_ = 0;
   double polled_ = -1;
   double set_back_ = 0;              // seconds that the clock went back in all
   std::vector<SendMessage> outbox_;  // what receive() has to say, until the next poll

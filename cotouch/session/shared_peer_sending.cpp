@@ -7,7 +7,7 @@ namespace cotouch {
 namespace {
 
 constexpr double k_idle_interval = 0.03;                    // seconds between messages while the world waits
-constexpr int k_fewest_repeated = 3, k_most_repeated = 10;  // newest inputs in every message
+constexpr int k_fewest_repeated = 3, k_most_repeated = 10;  // messages that an input is in
 constexpr Tick k_repaired_at_once = 48;
 constexpr std::size_t k_repaired_events = 400;  // bytes of them in one piece
 
@@ -69,7 +69,7 @@ void SharedPeer::send_inputs(double now, std::vector<PeerRequest>& requests) {
       head.hash = StateHash{hashes_.rbegin()->first, hashes_.rbegin()->second};
     std::vector<InputRun> runs;
     const Tick first =
-        own == nullptr ? next : std::max({own->first(), next - repeats_for(other.link.loss_out()), other.have});
+        own == nullptr ? next : std::max({own->first(), repeated_from(next, other.link.loss_out()), other.have});
     if (first < next) runs.push_back(run_of(*own, first, next));
     if (own != nullptr && other.have >= 0) {
       const Tick end = plan_repair(now, other, first);
@@ -83,6 +83,15 @@ void SharedPeer::send_inputs(double now, std::vector<PeerRequest>& requests) {
     }
     requests.emplace_back(SendMessage{m, write_inputs_message(head, runs)});
   }
+  sent_next_[sends_++ % k_kept_sends] = next;
+}
+
+// Every input is in so many messages, also if several ticks were made up for between two of them.
+Tick SharedPeer::repeated_from(Tick next, double loss) const {
+  static_assert(k_most_repeated <= k_kept_sends);
+  const int repeats = repeats_for(loss);
+  const Tick earlier = sent_next_[(sends_ - static_cast<std::uint32_t>(repeats)) % k_kept_sends];
+  return std::max(std::min(next - repeats, earlier), next - k_repaired_at_once);
 }
 
 // Before which tick inputs are to be sent again: what should have been acknowledged by now was lost with all its

@@ -196,6 +196,22 @@ TEST(SharedPeer, LaptopThatSleptAMinuteJoinsAgain) {
   EXPECT_TRUE(party.told(2, Kind::dropped).empty());  // it did not go on without the others
 }
 
+// It makes up for its ticks at once, for more of them than a message repeats.
+TEST(SharedPeer, WhoeverStoppedForAMomentIsNotMissedForLonger) {
+  SimulationSettings settings = simulation("perfect", 2, 1);
+  settings.network = network_with(0.4, 0, 0);
+  Party party(settings);
+  party.session.run_until(12);
+  party.session.pause(1, 0.3);
+  Tick longest = 0;
+  while (party.session.now() < 15) {
+    party.session.run_until(party.session.now() + 0.01);
+    longest = std::max(longest, party.session.peer(0).now() - party.session.peer(0).objective());
+  }
+  EXPECT_GE(longest, 30 + 20);      // the pause and the way
+  EXPECT_LE(longest, 30 + 20 + 5);  // not until inputs are known to be lost
+}
+
 TEST(SharedPeer, ClockThatGoesBackChangesNothing) {
   Party party("network-3", 3);
   party.session.turn_clock(1, -3600);
