@@ -103,6 +103,7 @@ class SharedSession final : private PeerNetworkListener {
   void announce(SessionEvent event);
 
   // shared_session_start.cpp
+  std::filesystem::path take_scene_from_files();
   void begin_hosting();
   void start_peer(MemberId self, const ObjectiveSnapshot& snapshot);
   void end_recording();
@@ -129,7 +130,8 @@ class SharedSession final : private PeerNetworkListener {
   void heal(double now);
 
   // shared_session_door.cpp
-  void shelve_scene();
+  std::filesystem::path write_scene_files() const;
+  void shelve_scene(const std::filesystem::path& files);
   void unshelve(ObjectName& object);
   Decision compared(double now, const Credential& by, ByteReader& question);
   void poll_guests(double now);

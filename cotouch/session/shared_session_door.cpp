@@ -34,12 +34,16 @@ PeerNetworkListener::Decision refuse(DoorRefusal why, const std::string& introdu
 
 // ------------------------------------------------------------------------------------------------ what can be had
 
-// What a joiner may lack: the scene as files. Every member has it, because any of them may be the one who lets
-// somebody in.
-void SharedSession::shelve_scene() {
+fs::path SharedSession::write_scene_files() const {
   const fs::path folder = settings_.received / ("sharing-" + std::to_string(::getpid()));
   fs::create_directories(folder);
   save_scene(scene_, scene_.name.empty() ? "shared" : scene_.name, folder);
+  return folder;
+}
+
+// What a joiner may lack: the scene as files, which are gone from the disk then. Every member has it, because any of
+// them may be the one who lets somebody in.
+void SharedSession::shelve_scene(const fs::path& folder) {
   Bytes manifest;
   ByteWriter out(manifest);
   std::vector<fs::path> paths;

@@ -105,7 +105,7 @@ void SharedSession::handshake_over(double now, ClientHandshake& handshake) {
 
 // Whatever takes long is done here, where nobody waits for us yet.
 void SharedSession::be_ready(double now) {
-  if (shelf_.find(manifest_.id) == nullptr) shelve_scene();
+  if (shelf_.find(manifest_.id) == nullptr) shelve_scene(write_scene_files());
   if (!open_journal()) return;
   phase_ = Phase::ready;
   ready_since_ = now;
@@ -136,7 +136,10 @@ void SharedSession::load_scene(bool from_folder) {
             loaded.scene = library_.load(wanted.name, told);
           loaded.scene.name = wanted.name;
           loaded.model = felt_model(loaded.scene, wanted.feel, k_shared_pace);
-          if (loaded.model->hash() != hash) loaded.missing = "another scene has this name here";
+          if (loaded.model->hash() != hash)
+            loaded.missing = stored
+                                 ? "its files are of another world; ask the host to open the scene anew and share that."
+                                 : "another scene has this name here";
         } catch (const std::exception& error) {
           loaded.missing = error.what();
         }

@@ -144,7 +144,7 @@ void SharedSession::resume(Journal journal) {
   const MemberId self = settings_.observer ? static_cast<MemberId>(k_shared_hands) : MemberId{0};
   snapshot.members[self] = Member{tick, write_introduction(own_introduction())};
   snapshot.state.assign(state.bytes().begin(), state.bytes().end());
-  if (shelf_.find(manifest_.id) == nullptr) shelve_scene();
+  if (shelf_.find(manifest_.id) == nullptr) shelve_scene(write_scene_files());
   journal_.emplace(std::move(journal));
   listener_.problem("Nobody of the session answers; it goes on from the journal.");
   start_peer(self, snapshot);

@@ -2,6 +2,7 @@
 #include <cotouch/session/shared_session.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/session/scene_file.h>
 
 #include <algorithm>
 #include <utility>
@@ -33,9 +34,9 @@ void SharedSession::begin_hosting() {
     tell(SharingStatus::State::starting);
     feel_.warm_nodes = k_warm_nodes;
     model_ = felt_model(scene_, feel_, k_shared_pace);
+    shelve_scene(take_scene_from_files());
     model_hash_ = model_->hash();
     description_ = format_recorded_scene({scene_.name, feel_, k_shared_pace});
-    shelve_scene();
 
     invite_ = make_invite(network_->identity().public_key(), own_addresses(), settings_.invite_expires);
     network_->host(invite_.secret, invite_.expires);
@@ -51,6 +52,20 @@ void SharedSession::begin_hosting() {
   } catch (const std::exception& error) {
     fail(error.what());
   }
+}
+
+// Guests get the scene as files. If it is not quite the same in them, as when bodies have other numbers because some
+// were removed, the files count here too.
+std::filesystem::path SharedSession::take_scene_from_files() {
+  std::filesystem::path files = write_scene_files();
+  NoProgress quiet;
+  Scene scene = load_scene_file(files / "scene.toml", quiet);
+  scene.name = scene_.name;
+  auto model = felt_model(scene, feel_, k_shared_pace);
+  if (model->hash() == model_->hash()) return files;
+  scene_ = std::move(scene);
+  model_ = std::move(model);
+  return files;
 }
 
 // A recording is one stretch of ticks, each the next one's cause.

@@ -22,5 +22,18 @@ TEST(SharedSession, TwoProgramsAgreeOnEveryTick) {
   EXPECT_TRUE(eventually([&] { return anna.people().size() == 1; }));
 }
 
+// As when some were removed in the page.
+TEST(SharedSession, TheBodiesOfASharedSceneMayHaveAnyNumbers) {
+  Program anna("Anna"), ben("Ben");
+  Scene scene = three_balls();
+  scene.name.clear();
+  for (SceneBody& body : scene.bodies) body.id += 3;
+  anna.host(scene);
+  ben.join(anna.invite());
+  ASSERT_TRUE(eventually([&] { return are_two(anna, ben); })) << ben.status().reason;
+  pass(anna, ben, 100);
+  EXPECT_GT(agreed_ticks(anna, ben), 50U);
+}
+
 }  // namespace
 }  // namespace cotouch
