@@ -12,6 +12,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <map>
+
 namespace cotouch {
 namespace {
 
@@ -54,7 +56,8 @@ Json json_of(const JournalHead& head, const RecordedScene& scene, const std::vec
 
 void write_export(const JournalCommand& command, Journal& journal) {
   ProgressBar bar(command.json);
-  const MadeIn made{command.journal, command.scene, journal.head().scene, journal.head().model_hash};
+  const MadeIn made{command.journal, command.scene, journal.head().scene, journal.head().model_hash,
+                    journal.head().folder};
   const Scene scene = load_scene_of(made, bar);
   const Recording recording = recording_of(journal, model_of(made, scene), [&](double share) {
     bar.update("Stepping it again", share);
@@ -89,10 +92,20 @@ void run_journal(const JournalCommand& command) {
   if (stretches.empty()) line("ticks", "none");
   line("snapshots",
        snapshots.empty() ? "none" : fmt::format("{}, the newest of tick {}", snapshots.size(), snapshots.back()));
-  for (const JournalNote& note : notes)
-    say(fmt::format("  {:9.2f} s  {}{}{}", seconds(note.tick), note.hand ? fmt::format("hand {} ", *note.hand + 1) : "",
-                    note.kind, note.text.empty() ? "" : ": " + note.text));
-  if (!command.recording.empty()) line("recording", command.recording.string());
+  std::map<std::uint32_t, std::string> owners;  // of hands
+  for (const JournalNote& note : notes) {
+    const bool comes_or_goes = note.kind == "joined" || note.kind == "left" || note.kind == "dropped";
+    if (note.kind == "joined" && note.hand) owners[*note.hand] = clean_name(note.text);
+    std::string who = comes_or_goes ? clean_name(note.text) : "";
+    if (who.empty() && note.hand)
+      who = owners.contains(*note.hand) ? owners[*note.hand] : fmt::format("hand {}", *note.hand + 1);
+    say(fmt::format("  {:9.2f} s  {}{}{}", seconds(note.tick), who.empty() ? "" : who + " ", note.kind,
+                    comes_or_goes || note.text.empty() ? "" : ": " + note.text));
+  }
+  if (command.recording.empty()) return;
+  line("recording", command.recording.string());
+  if (const auto file = received_scene(journal.head().folder); file && command.scene.empty())
+    line("its scene", "came from the session: cotouch replay --scene " + file->string());
 }
 
 }  // namespace cotouch

@@ -67,7 +67,7 @@ void run_replay(const ReplayCommand& command) {
   const Recording recording = read_recording(command.recording);
   const RecordedScene recorded = parse_recorded_scene(recording.scene);
   ProgressBar bar(command.json);
-  const MadeIn made{command.recording, command.scene, recording.scene, recording.model_hash};
+  const MadeIn made{command.recording, command.scene, recording.scene, recording.model_hash, {}};
   const std::shared_ptr<const ShownScene> scene = show(load_scene_of(made, bar));
   const std::shared_ptr<const WorldModel> model = model_of(made, scene->scene);
   Replay replay(recording, model);

@@ -24,9 +24,18 @@ Scene load_scene(const std::string& wanted, FolderLibrary& library, Progress& pr
   return library.load(wanted.empty() ? builtin_scene_names().front() : wanted, progress);
 }
 
+std::optional<fs::path> received_scene(const std::string& folder) {
+  // The name may be a stranger's.
+  if (folder.empty() || folder.find_first_not_of("0123456789abcdef") != std::string::npos) return {};
+  const fs::path file = state_folder() / "received" / folder / "scene.toml";
+  std::error_code error;
+  return fs::is_regular_file(file, error) ? std::optional(file) : std::nullopt;
+}
+
 Scene load_scene_of(const MadeIn& made, Progress& progress) {
   FolderLibrary library(state_folder() / "scenes", nullptr);
   if (!made.scene.empty()) return load_scene(made.scene, library, progress);
+  if (const auto file = received_scene(made.folder)) return library.load_file(*file, progress);
   const std::string name = parse_recorded_scene(made.description).name;
   const std::string cure = "; say where it is with --scene FILE or --scene NAME.";
   if (name.empty())

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace cotouch {
@@ -21,7 +22,10 @@ struct MadeIn {
   std::string scene;        // as the user names it; empty: by the name that the file has
   std::string description;  // format_recorded_scene
   std::uint64_t model_hash = 0;
+  std::string folder;  // of a scene that came from the session; empty: it did not
 };
+// Where a scene that came from a session is, if it still is.
+std::optional<std::filesystem::path> received_scene(const std::string& folder);
 // Both throw Error with the file, the scene and the cure.
 Scene load_scene_of(const MadeIn& made, Progress& progress);
 std::shared_ptr<const WorldModel> model_of(const MadeIn& made, const Scene& scene);

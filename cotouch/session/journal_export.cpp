@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 5> k_kinds{"joined", "left", "said", "mar
 // Who had come before the stretch began is there from its first tick on.
 void append_notes(Recording& recording, const std::vector<JournalNote>& notes, Tick first) {
   for (const JournalNote& note : notes) {
-    const auto kind = std::find(k_kinds.begin(), k_kinds.end(), note.kind);
+    const auto kind = std::find(k_kinds.begin(), k_kinds.end(), note.kind == "dropped" ? "left" : note.kind);
     if (kind == k_kinds.end()) continue;
     RecordedEvent event;
     event.kind = static_cast<RecordedEvent::Kind>(kind - k_kinds.begin());

@@ -37,10 +37,11 @@ void JournalWriter::snapshot(Tick tick, std::vector<std::byte> world, std::vecto
   });
 }
 
-void JournalWriter::note(Tick tick, std::string kind, std::string text) {
+void JournalWriter::note(Tick tick, std::string kind, std::string text, std::optional<std::uint32_t> hand) {
   const std::size_t size = kind.size() + text.size();
-  give(Kind::note, size,
-       [tick, kind = std::move(kind), text = std::move(text)](Journal& journal) { journal.note(tick, kind, text); });
+  give(Kind::note, size, [tick, kind = std::move(kind), text = std::move(text), hand](Journal& journal) {
+    journal.note(tick, kind, text, hand);
+  });
 }
 
 void JournalWriter::begin(Tick tick, std::vector<std::byte> world, std::vector<std::byte> rest) {

@@ -24,7 +24,7 @@ class JournalWriter {
   // As the journal's own, without waiting.
   void append(Tick tick, std::vector<std::byte> inputs, std::uint64_t state_hash);
   void snapshot(Tick tick, std::vector<std::byte> world, std::vector<std::byte> rest);
-  void note(Tick tick, std::string kind, std::string text);
+  void note(Tick tick, std::string kind, std::string text, std::optional<std::uint32_t> hand = {});
   // Forgets the ticks from this one on, which turned out not to be what was agreed, and goes on from this state.
   void begin(Tick tick, std::vector<std::byte> world, std::vector<std::byte> rest);
 

@@ -54,6 +54,21 @@ std::string shortened(std::string_view text, std::size_t most_bytes) {
   return std::string(text.substr(0, size));
 }
 
+std::string clean_name(std::string_view name, std::size_t characters) {
+  std::string out;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < name.size() && count < characters;) {
+    const std::size_t bytes = character_bytes(name, i);
+    const std::string_view character = name.substr(i, std::max<std::size_t>(bytes, 1));
+    i += character.size();
+    if (bytes == 0 || !is_shown(code_point(character)) || (out.empty() && character == " ")) continue;
+    out += character;
+    ++count;
+  }
+  out.erase(out.find_last_not_of(' ') + 1);
+  return out;
+}
+
 }  // namespace
 
 bool is_identifier(std::string_view text) {
@@ -85,18 +100,16 @@ std::string with_ending(std::string_view label, std::string_view ending) {
 }
 
 std::string clean_name(std::string_view name) {
-  std::string out;
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < name.size() && count < k_name_characters;) {
-    const std::size_t bytes = character_bytes(name, i);
-    const std::string_view character = name.substr(i, std::max<std::size_t>(bytes, 1));
-    i += character.size();
-    if (bytes == 0 || !is_shown(code_point(character)) || (out.empty() && character == " ")) continue;
-    out += character;
-    ++count;
+  return clean_name(name, k_name_characters);
+}
+
+std::string different_name(std::string_view name, std::span<const std::string> taken) {
+  std::string different = clean_name(name);
+  for (std::size_t number = 2; std::find(taken.begin(), taken.end(), different) != taken.end(); ++number) {
+    const std::string ending = std::string(1, ' ').append(std::to_string(number));
+    different = clean_name(name, k_name_characters - ending.size()) + ending;
   }
-  out.erase(out.find_last_not_of(' ') + 1);
-  return out;
+  return different;
 }
 
 }  // namespace cotouch

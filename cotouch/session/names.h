@@ -1,6 +1,7 @@
 // Names that come from strangers: of scenes, recordings, parts and people.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,5 +23,7 @@ std::string printable(std::string_view text);
 // Somebody's name as all may see it: text without control characters and spaces around it, at most 24 characters; may
 // be empty.
 std::string clean_name(std::string_view name);
+// The same, with a number after it if somebody has that name already.
+std::string different_name(std::string_view name, std::span<const std::string> taken);
 
 }  // namespace cotouch

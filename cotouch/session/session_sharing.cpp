@@ -207,16 +207,20 @@ void Session::end_sharing(const SharingStatus& status) {
 
 void Session::follow_shared(Scene scene, const FeelSettings& feel, MemberId self) {
   bridge_.set_world(nullptr);
-  const bool same = following_.has_value() || sharing_.state == SharingStatus::State::hosting;
+  const auto has_number = [](const SceneBody& a, const SceneBody& b) { return a.id == b.id; };
+  const bool same = (following_.has_value() || sharing_.state == SharingStatus::State::hosting) &&
+                    std::equal(scene.bodies.begin(), scene.bodies.end(), scene_->scene.bodies.begin(),
+                               scene_->scene.bodies.end(), has_number);
   following_ = self;
   scene.contact_stiffness = feel.contact_stiffness;
   scene.coupling.max_force = feel.max_force;
-  if (same && scene.bodies.size() == scene_->scene.bodies.size()) {
-    release_all("The session begins anew.");
+  if (same) {
+    release_all("The world was taken over from the others.");
     rebuild_loop();
   } else {
     weigh(scene);
-    install(show(std::move(scene)), "A shared session was joined.");
+    install(show(std::move(scene)),
+            sharing_.state == SharingStatus::State::hosting ? "The scene is shared." : "A shared session was joined.");
   }
   bridge_.set_world(world_.get());
 }

@@ -316,7 +316,7 @@ void SharedSession::noticed(const SessionNotice& notice) {
   // Whoever says more than people can read is not heard for a moment. The world is the same for all, these are not.
   const double now = static_cast<double>(notice.tick) * settings_.peer.rollback.tick_seconds;
   const auto note = [&](const char* kind, const std::string& text) {
-    if (journal_) journal_->note(notice.tick, kind, text);
+    if (journal_) journal_->note(notice.tick, kind, text, hand_of(notice.member));
   };
   journal_outdated_ = journal_outdated_ || is_kept_in_snapshots(notice.kind);
   switch (notice.kind) {
@@ -335,7 +335,7 @@ void SharedSession::noticed(const SessionNotice& notice) {
       const std::string text = printable(notice.event.text);
       if (text.empty() || !served_[notice.member].notices.take(now)) return;
       record_event(RecordedEvent::Kind::said, text);
-      note("said", name(notice.member) + ": " + text);
+      note("said", hand_of(notice.member) ? text : name(notice.member) + ": " + text);
       return listener_.said(notice.member, text, now);
     }
     case Kind::marked:
@@ -343,7 +343,12 @@ void SharedSession::noticed(const SessionNotice& notice) {
       record_event(RecordedEvent::Kind::marked, {});
       return listener_.marked({notice.member, notice.event.number, notice.event.body, notice.event.point}, false);
     case Kind::unmarked: return listener_.marked({notice.event.member, notice.event.number, 0, {}}, true);
-    case Kind::synchronised: loosely_ = false; return listener_.synchronised(peer_->synchronised());
+    case Kind::synchronised:
+      loosely_ = false;
+      if (notice.member != peer_->self())
+        listener_.problem(name(notice.member) + " turned synchronisation " + (peer_->synchronised() ? "on" : "off") +
+                          " for everybody.");
+      return listener_.synchronised(peer_->synchronised());
     case Kind::desync: return report_desync(notice);
     case Kind::healed: return listener_.problem("The world here was put right from the others' state.");
   }

@@ -103,6 +103,9 @@ class SharedSession final : private PeerNetworkListener {
   void announce(SessionEvent event);
 
   // shared_session_start.cpp
+  static std::optional<std::uint32_t> hand_of(MemberId member) {
+    return member < k_shared_hands ? std::optional<std::uint32_t>(member) : std::nullopt;
+  }
   std::filesystem::path take_scene_from_files();
   void begin_hosting();
   void start_peer(MemberId self, const ObjectiveSnapshot& snapshot);

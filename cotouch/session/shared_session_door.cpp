@@ -81,7 +81,7 @@ PeerNetworkListener::Decision SharedSession::asked(double now, GuestId guest, co
   }
   if (peer_->is_cut_off() || takes_part(request.content.credential)) return refuse(DoorRefusal::not_now);
   Introduction newcomer;
-  newcomer.name = clean_name(in.text(Introduction::k_longest_name));
+  const std::string name = in.text(Introduction::k_longest_name);
   newcomer.observer = role == DoorRole::observer;
   newcomer.credential = request.content.credential;
   newcomer.addresses.push_back(request.from);
@@ -96,6 +96,13 @@ PeerNetworkListener::Decision SharedSession::asked(double now, GuestId guest, co
     present += peer_->is_member(m) && (m >= k_shared_hands) == newcomer.observer ? 1U : 0U;
   if (present >= (newcomer.observer ? k_most_members - k_shared_hands : k_shared_hands))
     return refuse(DoorRefusal::full);
+  std::vector<std::string> taken;
+  for (MemberId m = 0; m < k_most_members; ++m)
+    if (peer_->is_member(m) && introductions_[m]) taken.push_back(clean_name(introductions_[m]->name));
+  for (const auto& [id, other] : guests_)
+    if (other.introduction.credential.identity != newcomer.credential.identity)
+      taken.push_back(other.introduction.name);
+  newcomer.name = different_name(clean_name(name).empty() ? "guest" : name, taken);
   guests_[guest].introduction = std::move(newcomer);
   Decision decision;
   decision.accepted = true;

@@ -41,6 +41,9 @@ void SharedSession::go_on_with_journal() {
 
 void SharedSession::begin_journal(Tick tick, const WorldState& state) {
   journal_->begin(tick, {state.bytes().begin(), state.bytes().end()}, encode_snapshot(peer_->snapshot()));
+  for (MemberId m = 0; m < k_most_members; ++m)
+    if (peer_->is_member(m) && introductions_[m])
+      journal_->note(tick, "joined", clean_name(introductions_[m]->name), hand_of(m));
   journal_outdated_ = false;
   journal_snapshot_ = tick;
 }

@@ -24,7 +24,7 @@ TEST_F(JournalCommandLine, SaysWhatIsInIt) {
   const Outcome words = run({"journal", "a.journal"});
   ASSERT_EQ(words.code, 0) << words.err;
   for (const char* text : {"c0ffee", "balls", "0 to 19, 0.2 s", "45 to 99, 0.6 s", "the newest of tick 90",
-                           "0.00 s  hand 4 joined: Ann\n", "0.60 s  hand 4 said: push[31m  harder\n"})
+                           "0.00 s  Ann joined\n", "0.60 s  Ann said: push[31m  harder\n"})
     EXPECT_NE(words.out.find(text), std::string::npos) << text << " in\n" << words.out;
   EXPECT_EQ(words.out.find('\x1b'), std::string::npos);
 

@@ -2,6 +2,7 @@
 #include <cotouch/base/hash.h>
 #include <cotouch/net/invite.h>
 #include <cotouch/session/peer_network.h>
+#include <cotouch/touch/recording.h>
 
 #include <atomic>
 #include <ctime>
@@ -239,6 +240,19 @@ TEST_F(SharedCommands, AnObserverThatIsStartedAgainGoesOnWithItsJournal) {
   EXPECT_EQ(again.finish().code, 0) << again.words();
   EXPECT_GT(ticks(), before + 100);
   EXPECT_GT(compare({&anna, &again}), 0U);
+
+  // The scene came from Anna; the recording of the journal has it, and who was there.
+  std::filesystem::create_directories(folder_ / ".state/cotouch");
+  std::filesystem::copy(folder_ / "observer/cotouch/received", folder_ / ".state/cotouch/received",
+                        std::filesystem::copy_options::recursive);
+  const Outcome made = run({"journal", "seen.journal", "--export", "seen.cotrec"});
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_TRUE(has(made.out, "cotouch replay --scene")) << made.out;
+  const Recording recording = read_recording(folder_ / "seen.cotrec");
+  const std::vector<RecordedPerson> people = recorded_people(recording);
+  ASSERT_FALSE(people.empty());
+  EXPECT_EQ(people[0].name, "Anna");
+  EXPECT_EQ(people[0].hand, 0U);
 }
 
 TEST_F(SharedCommands, ServeAPageEach) {

@@ -48,5 +48,12 @@ TEST(Names, OfPeopleAreCutToTwentyFourCharactersAndCleaned) {
   EXPECT_EQ(clean_name(" \n "), "");
 }
 
+TEST(Names, OfTwoTheSecondHasANumber) {
+  const std::vector<std::string> taken{"Ben", "Ben 2", std::string(24, 'a')};
+  EXPECT_EQ(different_name("Anna", taken), "Anna");
+  EXPECT_EQ(different_name(" Ben ", taken), "Ben 3");
+  EXPECT_EQ(different_name(std::string(30, 'a'), taken), std::string(22, 'a') + " 2");
+}
+
 }  // namespace
 }  // namespace cotouch

@@ -22,6 +22,17 @@ TEST(SharedSession, TwoProgramsAgreeOnEveryTick) {
   EXPECT_TRUE(eventually([&] { return anna.people().size() == 1; }));
 }
 
+TEST(SharedSession, PeopleOfTheSameNameAreToldApart) {
+  Program anna("Anna"), ben("Ben"), other("Ben");
+  meet(anna, ben);
+  other.join(anna.invite());
+  for (const Program* program : {&anna, &ben, &other}) {
+    ASSERT_TRUE(eventually([&] { return program->people().size() == 3; })) << other.status().reason;
+    EXPECT_EQ(program->people()[1].name, "Ben");
+    EXPECT_EQ(program->people()[2].name, "Ben 2");
+  }
+}
+
 // As when some were removed in the page.
 TEST(SharedSession, TheBodiesOfASharedSceneMayHaveAnyNumbers) {
   Program anna("Anna"), ben("Ben");
