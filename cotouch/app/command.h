@@ -64,7 +64,7 @@ struct ShareCommand {
   std::string scene;                   // to host; as `play` takes it
   std::string invite;                  // to join or observe
   std::string name;                    // of the person here; empty: the user's
-  int udp_port = -1;                   // -1: the usual one for a host, or any if that is taken
+  int udp_port = -1;                   // -1: any; for a host the usual one, if it is free or addresses are advertised
   double expires = 0;                  // minutes after which the invite lets nobody in; 0: never
   std::vector<std::string> advertise;  // addresses with ports for the invite; empty: this machine's
   PageOptions page;

@@ -4,8 +4,6 @@
 #include <cotouch/app/say.h>
 #include <cotouch/app/scene_argument.h>
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -14,6 +12,7 @@ namespace cotouch {
 
 void run_play(const PlayCommand& command) {
   catch_interrupts();
+  catch_closed_output();
   PageServer server(command.page);
   ProgressBar bar;
   Scene scene = load_scene(command.scene, server.library(), bar);
@@ -22,17 +21,17 @@ void run_play(const PlayCommand& command) {
   std::string no_spacemouse;
   Session& session = server.make_session({}, no_spacemouse);
   say(scene.title + ": " + scene.summary);
-  if (!no_spacemouse.empty()) fmt::print("{}\n", no_spacemouse);
+  if (!no_spacemouse.empty()) say(no_spacemouse);
   session.command(session.join(ParticipantKind::program, "cotouch play"), ShowScene{std::move(scene)});
   server.start();
   if (server.is_open_to_others())
-    fmt::print("Other machines can reach this; whoever has the address can move things and upload files.\n");
-  fmt::print("Ctrl-C stops. Open:\n{}\n", server.address());
+    say("Other machines can reach this; whoever has the address can move things and upload files.");
+  say("Ctrl-C stops. Open:\n" + server.address());
   std::fflush(stdout);
 
   while (!interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   server.stop();
-  fmt::print("\nStopped.\n");
+  say("\nStopped.");
 }
 
 }  // namespace cotouch

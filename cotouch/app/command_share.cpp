@@ -9,6 +9,7 @@
 #include <cotouch/app/sharing_report.h>
 #include <cotouch/app/web_folder.h>
 #include <cotouch/base/error.h>
+#include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
 #include <cotouch/net/invite.h>
 #include <cotouch/net/resolve.h>
@@ -46,15 +47,28 @@ std::string own_name(const ShareCommand& command) {
   return user != nullptr && *user != '\0' ? user : "guest";
 }
 
-// Throws Error if the wanted port is taken; the usual one is only a suggestion.
-std::uint16_t udp_port(const ShareCommand& command, bool hosts) {
+// The invite alone, of what people paste: a whole command, in quotes, broken over lines.
+std::string invite_in(std::string text) {
+  const std::size_t begin = text.find("cotouch:");
+  if (begin == std::string::npos) return text;  // reading it says what is wrong
+  text.erase(0, begin);
+  std::erase_if(text, [](char c) { return c == '\n' || c == '\r'; });
+  return text.substr(0, text.find_first_of(" \t\"'`<>"));
+}
+
+// One that is free, so that a host can say which. Throws Error if the wanted port is taken; the usual one is only a
+// suggestion, unless others are told an address that leads to it.
+std::uint16_t udp_port(const ShareCommand& command) {
   UdpSettings settings;
-  settings.port = command.udp_port >= 0 ? static_cast<std::uint16_t>(command.udp_port) : hosts ? k_usual_udp_port : 0;
+  settings.port = command.udp_port >= 0 ? static_cast<std::uint16_t>(command.udp_port) : k_usual_udp_port;
   try {
-    return UdpSocket(settings).port() == settings.port ? settings.port : std::uint16_t{0};
-  } catch (const Error&) {
-    if (command.udp_port >= 0) throw;
-    return 0;
+    return UdpSocket(settings).port();
+  } catch (const Error& error) {
+    if (command.udp_port < 0 && command.advertise.empty()) return UdpSocket().port();
+    const char* cure = command.advertise.empty()
+                           ? "Say which with --udp-port."
+                           : "Say which with --udp-port, and let the addresses of --advertise lead there.";
+    throw Error(fmt::format("{} {}", error.what(), cure), error.code());
   }
 }
 
@@ -62,7 +76,7 @@ SharedSessionSettings settings_of(const ShareCommand& command) {
   const bool hosts = command.invite.empty();
   SharedSessionSettings settings;
   settings.name = own_name(command);
-  settings.udp.port = udp_port(command, hosts);
+  if (hosts || command.udp_port > 0) settings.udp.port = udp_port(command);
   settings.peer.patience_alone *= command.patience / settings.peer.patience;
   settings.peer.patience = command.patience;
   for (const std::string& text : command.advertise) settings.advertised.push_back(resolve(text));
@@ -74,20 +88,36 @@ SharedSessionSettings settings_of(const ShareCommand& command) {
   return settings;
 }
 
-SharingReport::Form form_of(const ShareCommand& command) {
-  return {command.json, command.qr || (!command.json && ::isatty(STDOUT_FILENO) == 1)};
+SharingReport::Form form_of(const ShareCommand& command, const SharedSessionSettings& settings) {
+  return {command.json, command.qr || (!command.json && ::isatty(STDOUT_FILENO) == 1), settings.udp.port};
 }
 
-// Prints what happens until Ctrl-C, until the time is up or there is nothing more to wait for.
-void watch(const ShareCommand& command, SharingInbox& inbox, SharingReport& report) {
+// What has not happened that was to, in a sentence; empty if all has.
+std::string missing(const ShareCommand& command, const SharingReport& report) {
+  const std::string when =
+      command.seconds > 0 ? fmt::format(" within {:g} s (--seconds).", command.seconds) : " before the end.";
+  if (!report.was_shared()) return (command.invite.empty() ? "The scene was not shared" : "Nobody let you in") + when;
+  return command.until_docked && !report.is_docked() ? "The scene's task was not done" + when : "";
+}
+
+// Prints what happens until Ctrl-C, until the time is up or there is nothing more to wait for. Returns what is missing.
+std::string watch(const ShareCommand& command, SharingInbox& inbox, SharingReport& report) {
   const auto end = Clock::now() + std::chrono::duration<double>(command.seconds);
   while (!interrupted() && (command.seconds <= 0 || Clock::now() < end)) {
     inbox.deliver(report);
-    if (command.headless && report.is_over()) return;  // a page may go on alone, or share again
-    if (command.until_docked && report.is_docked()) return;
+    if (command.headless && report.is_over()) break;  // a page may go on alone, or share again
+    if (command.until_docked && report.is_docked()) break;
     if (!report.failure().empty() && (command.headless || !report.was_shared())) throw Error(report.failure());
     std::this_thread::sleep_for(k_look_interval);
   }
+  return missing(command, report);
+}
+
+// Once all is left in order: throws what gives the exit code.
+void check_nothing_missing(const std::string& missing) {
+  if (missing.empty()) return;
+  if (interrupted()) throw Cancelled();
+  throw Error(missing);
 }
 
 // ------------------------------------------------------------------------------------------------ without a page
@@ -104,7 +134,7 @@ void run_headless(const ShareCommand& command, SharedSessionSettings settings) {
     scene = load_scene(command.scene, library, bar);
   }
   SharingInbox inbox;
-  SharingReport report(form_of(command));
+  SharingReport report(form_of(command, settings));
   HeadlessPeer peer(settings, library, inbox, command.hand == "scripted");
   if (scene) {
     FeelSettings feel;
@@ -113,10 +143,11 @@ void run_headless(const ShareCommand& command, SharedSessionSettings settings) {
   } else {
     peer.session().join(command.invite);
   }
-  watch(command, inbox, report);
+  const std::string missing = watch(command, inbox, report);
   peer.session().leave();
   inbox.deliver(report);
   report.end(peer.session().agreed());
+  check_nothing_missing(missing);
 }
 
 // ------------------------------------------------------------------------------------------------ with a page
@@ -184,7 +215,7 @@ void run_with_page(const ShareCommand& command, const SharedSessionSettings& set
     scene = load_scene(command.scene, server.library(), bar);
   }
   SharingInbox inbox;
-  SharingReport report(form_of(command));
+  SharingReport report(form_of(command, settings));
   PageSharing sharing(inbox);
   SessionSettings session_settings;
   session_settings.sharing = settings;
@@ -194,7 +225,7 @@ void run_with_page(const ShareCommand& command, const SharedSessionSettings& set
   const Stopped stopped{server};
   const ParticipantId self = session.join(ParticipantKind::program, "cotouch " + std::string(scene ? "host" : "join"));
   if (!command.json && scene) say(scene->title + ": " + scene->summary);
-  if (!command.json && !no_spacemouse.empty()) fmt::print("{}\n", no_spacemouse);
+  if (!command.json && !no_spacemouse.empty()) say(no_spacemouse);
   const bool hosts = scene.has_value();
   if (scene) session.command(self, ShowScene{std::move(*scene)});
   server.start();
@@ -203,14 +234,16 @@ void run_with_page(const ShareCommand& command, const SharedSessionSettings& set
   if (!result.done()) throw Error(result.reason);
   report.page(server.address());
   if (server.is_open_to_others() && !command.json)
-    fmt::print("Other machines can reach the page; whoever has the address can move things and upload files.\n");
-  watch(command, inbox, report);
+    say("Other machines can reach the page; whoever has the address can move things and upload files.");
+  const std::string missing = watch(command, inbox, report);
   if (report.failure().empty() && !report.is_over()) leave(session, self, inbox, report);
   report.end(sharing.last_agreed());
+  check_nothing_missing(missing);
 }
 
 void share(const ShareCommand& command) {
   catch_interrupts();
+  catch_closed_output();
   const SharedSessionSettings settings = settings_of(command);
   if (command.headless)
     run_headless(command, settings);
@@ -224,15 +257,20 @@ void run_host(const ShareCommand& command) {
   share(command);
 }
 
-void run_join(const ShareCommand& command) {
+void run_join(const ShareCommand& given) {
+  ShareCommand command = given;
+  command.invite = invite_in(given.invite);
   parse_invite(command.invite, unix_now());  // what is wrong with it is known before anything is opened
   share(command);
 }
 
 void run_observe(const ShareCommand& given) {
   catch_interrupts();
+  catch_closed_output();
+  if (!given.journal.empty()) check_writable(given.journal);
   ShareCommand command = given;
   command.headless = true;
+  command.invite = invite_in(given.invite);
   if (command.name.empty()) command.name = "observer";
   const SessionId session = parse_invite(command.invite, unix_now()).session();
   SharedSessionSettings settings = settings_of(command);

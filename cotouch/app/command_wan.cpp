@@ -97,7 +97,8 @@ void apply(const WanCommand& command, LinkProfile& link) {
 NetworkProfile named_network(const std::string& name) {
   if (name.empty()) return *find_network("perfect");
   if (const NetworkProfile* found = find_network(name)) return *found;
-  if (std::filesystem::exists(name)) return read_network(name);
+  std::error_code unreachable;
+  if (std::filesystem::exists(name, unreachable) || unreachable) return read_network(name);
   throw Error(fmt::format("There is no network '{}' and no such file; 'cotouch wan --list' shows the networks.", name),
               ErrorCode::not_found);
 }
@@ -180,7 +181,7 @@ void print_json(const char* event, const UdpRelayStatistics& now) {
                               {"late_most_ms", now.late_most * 1e3}};
   json["there"] = to_json(now.there);
   json["back"] = to_json(now.back);
-  fmt::print("{}\n", json.dump());
+  say(json.dump());
   std::fflush(stdout);
 }
 
@@ -194,14 +195,14 @@ std::string in_words(const LinkStatistics& link) {
 }
 
 void print_line(const UdpRelayStatistics& now) {
-  fmt::print("{:7.0f} s  {} client{}; there {}; back {}\n", now.seconds, now.clients, now.clients == 1 ? "" : "s",
-             in_words(now.there), in_words(now.back));
+  say(fmt::format("{:7.0f} s  {} client{}; there {}; back {}", now.seconds, now.clients, now.clients == 1 ? "" : "s",
+                  in_words(now.there), in_words(now.back)));
   std::fflush(stdout);
 }
 
 void print_summary(const UdpRelayStatistics& end) {
-  const auto line = [](const char* word, const std::string& text) { fmt::print("  {:<8} {}\n", word, text); };
-  fmt::print("After {:.1f} s:\n", end.seconds);
+  const auto line = [](const char* word, const std::string& text) { say(fmt::format("  {:<8} {}", word, text)); };
+  say(fmt::format("After {:.1f} s:", end.seconds));
   line("clients", fmt::format("{}", end.clients_ever));
   for (const auto& [word, link] : {std::pair{"there", &end.there}, std::pair{"back", &end.back}}) {
     line(word, in_words(*link));
@@ -248,7 +249,11 @@ void run_wan(const WanCommand& command) {
     throw Error("Say where to: cotouch wan --listen 7200 --to HOST:PORT --profile network-1.",
                 ErrorCode::invalid_argument);
   catch_interrupts();
+  catch_closed_output();
   settings.target = resolve(command.to);
+  if (settings.target.port() == 0)
+    throw Error(fmt::format("Nothing can be sent to port 0; say which one with --to, not '{}'.", command.to),
+                ErrorCode::invalid_argument);
   settings.listen = listening_address(command.listen, settings.target);
   settings.seed = command.seed;
   UdpRelay relay(settings);

@@ -115,7 +115,9 @@ void declare_feel(CLI::App& app, FeelCommand& command) {
 void declare_page_options(CLI::App& group, PageOptions& page) {
   group.add_option("--listen", page.listen, "address that serves the page; 0.0.0.0 lets other machines in")
       ->capture_default_str();
-  group.add_option("--port", page.port, "port of the page; 0 takes any that is free")->check(CLI::Range(0, 65535));
+  group.add_option("--port", page.port, "port of the page; 0 takes any that is free")
+      ->check(CLI::Range(0, 65535))
+      ->default_str("7117, else any");
   group.add_option("--host", page.hosts, "a further name under which pages may reach this server");
   group.add_option("--web", page.web, "folder of the built page");
   group.add_flag("--open", page.open, "open the address in the browser");
@@ -191,7 +193,7 @@ void declare_link_options(CLI::App& group, WanCommand& command) {
   group.add_option("--duplicate", command.duplicate_percent, "percent that arrive twice");
   group.add_option("--corrupt", command.corrupt_percent, "percent that arrive with a few bits flipped");
   group.add_option("--rate", command.rate,
-                   "MBIT or MBIT:QUEUE_MS: megabits a second, and the longest wait for them [200]");
+                   "MBIT or MBIT:QUEUE_MS: megabits a second (0: unlimited), and the longest wait for them [200]");
   group.add_option("--outage", command.outage, "START:LENGTH or START:LENGTH:EVERY in seconds, when all is lost");
   group.add_option("--way", command.way, "which way these options are for")
       ->transform(one_of({"both", "there", "back"}))
@@ -221,12 +223,13 @@ void declare_wan(CLI::App& app, WanCommand& command) {
 }
 
 // What `host`, `join` and `observe` have in common.
-void declare_sharing_options(CLI::App& sub, ShareCommand& command) {
+void declare_sharing_options(CLI::App& sub, ShareCommand& command, const char* usual_port) {
   sub.add_option("--name", command.name, "your name, for the others")->check([](const std::string& name) {
     return clean_name(name) == name ? std::string() : "A name has up to 24 characters that can be printed.";
   });
   sub.add_option("--udp-port", command.udp_port, "UDP port for the others; 0 takes any that is free")
-      ->check(CLI::Range(0, 65535));
+      ->check(CLI::Range(0, 65535))
+      ->default_str(usual_port);
   sub.add_option("--seconds", command.seconds, "leave after so long; 0 stays until Ctrl-C")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
@@ -249,7 +252,7 @@ void declare_host(CLI::App& app, ShareCommand& command) {
   CLI::App* sub = app.add_subcommand("host", "Share a scene with others over the network");
   sub->add_option("scene", command.scene,
                   "a scene's name, a scene file (scene.toml) or its folder; without it, the first one");
-  declare_sharing_options(*sub, command);
+  declare_sharing_options(*sub, command, "7117, else any");
   sub->add_option("--expires", command.expires, "minutes after which the invite lets nobody in; 0: never")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
@@ -264,8 +267,8 @@ void declare_host(CLI::App& app, ShareCommand& command) {
 
 void declare_join(CLI::App& app, ShareCommand& command) {
   CLI::App* sub = app.add_subcommand("join", "Take part in a scene that somebody shares");
-  sub->add_option("invite", command.invite, "what the host was given: cotouch:...")->required();
-  declare_sharing_options(*sub, command);
+  sub->add_option("invite", command.invite, "what the host prints: cotouch:...")->required();
+  declare_sharing_options(*sub, command, "any");
   declare_headless_options(*sub, command);
   declare_page_options(*sub, command.page);
   sub->footer("Example: cotouch join 'cotouch:...' --name Ben");
@@ -274,11 +277,11 @@ void declare_join(CLI::App& app, ShareCommand& command) {
 
 void declare_observe(CLI::App& app, ShareCommand& command) {
   CLI::App* sub = app.add_subcommand("observe", "Keep a journal of a shared session, without a hand in it");
-  sub->add_option("invite", command.invite, "what the host was given: cotouch:...")->required();
+  sub->add_option("invite", command.invite, "what the host prints: cotouch:...")->required();
   sub->add_option("--journal", command.journal,
                   "the journal's file; if it is there already, it goes on. Without it, one in the state folder")
       ->check(k_file_name);
-  declare_sharing_options(*sub, command);
+  declare_sharing_options(*sub, command, "any");
   sub->footer("Example: cotouch observe 'cotouch:...' --journal session.journal");
   sub->callback([&] { run_observe(command); });
 }

@@ -26,6 +26,10 @@ void on_interrupt(int signal) {
   }
 }
 
+void on_hang_up(int /*signal*/) {
+  if (interrupt_count == 0) interrupt_count = 1;
+}
+
 std::string duration(double seconds) {
   const long whole = std::lround(seconds);
   return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {:02} s", whole / 60, whole % 60);
@@ -36,6 +40,12 @@ std::string duration(double seconds) {
 void catch_interrupts() {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
+  if (std::signal(SIGHUP, on_hang_up) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
+// A handler rather than SIG_IGN, which a browser that is started from here would inherit.
+void catch_closed_output() {
+  std::signal(SIGPIPE, on_hang_up);
 }
 
 bool interrupted() noexcept {
@@ -64,7 +74,7 @@ void ProgressBar::update(std::string_view stage, double fraction) {
     shown_ = printable(stage);
     stage_start_ns_ = now;
     last_draw_ns_ = 0;
-    if (!terminal_) fmt::print(stderr, "{}\n", shown_);
+    if (!terminal_) std::fprintf(stderr, "%s\n", shown_.c_str());
   }
   // Ten times a second is enough for the eye and costs the work nothing.
   if (terminal_ && now - last_draw_ns_ > 100'000'000) draw(std::clamp(fraction, 0.0, 1.0), now);
@@ -77,8 +87,9 @@ void ProgressBar::draw(double fraction, std::int64_t now_ns) {
   // The first moments say too little to foretell the end.
   const std::string left =
       fraction > 0.02 && elapsed > 0.5 ? duration(elapsed * (1 - fraction) / fraction) + " left" : std::string();
-  fmt::print(stderr, "\r\033[K{:<34} [{:=<{}}{: <{}}] {:3.0f} %  {}", shown_, "", filled, "", k_width - filled,
-             fraction * 100, left);
+  const std::string line = fmt::format("\r\033[K{:<34} [{:=<{}}{: <{}}] {:3.0f} %  {}", shown_, "", filled, "",
+                                       k_width - filled, fraction * 100, left);
+  std::fputs(line.c_str(), stderr);  // fmt would throw if the terminal is gone
   std::fflush(stderr);
   drawn_ = true;
   last_draw_ns_ = now_ns;

@@ -31,8 +31,11 @@ class ProgressBar final : public Progress {
   std::int64_t last_draw_ns_ = 0;
 };
 
-// From the first call on, SIGINT and SIGTERM only set a flag. A second signal ends the process the hard way.
+// From the first call on, SIGINT and SIGTERM only set a flag; a second one ends the process the hard way. SIGHUP sets
+// it too, unless it is ignored (nohup), and does not count as a second one: a terminal that closes may send several.
 void catch_interrupts();
+// Likewise once nobody reads the output any more (SIGPIPE), for commands that have something to leave in order.
+void catch_closed_output();
 bool interrupted() noexcept;
 
 }  // namespace cotouch

@@ -21,7 +21,14 @@ bool names_scene_file(const std::string& wanted) {
 Scene load_scene(const std::string& wanted, FolderLibrary& library, Progress& progress) {
   if (wanted.ends_with(".toml")) return library.load_file(wanted, progress);
   if (is_scene_folder(wanted)) return library.load_file(fs::path(wanted) / "scene.toml", progress);
-  return library.load(wanted.empty() ? builtin_scene_names().front() : wanted, progress);
+  try {
+    return library.load(wanted.empty() ? builtin_scene_names().front() : wanted, progress);
+  } catch (const Error& error) {
+    std::error_code ignored;
+    if (error.code() != ErrorCode::not_found || !fs::is_directory(wanted, ignored)) throw;
+    throw Error("The folder " + wanted + " has no scene.toml; name the folder of a scene, or a scene.",
+                ErrorCode::not_found);
+  }
 }
 
 std::optional<fs::path> received_scene(const std::string& folder) {

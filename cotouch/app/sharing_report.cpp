@@ -29,9 +29,14 @@ const char* name_of(State state) {
   return "";
 }
 
-void print(const Json& json) {
-  fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
+// None of these throws if nobody reads the output any more, as fmt would: the session is still to be left in order.
+void print_now(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
+}
+
+void print(const Json& json) {
+  print_now(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void say_now(const std::string& text) {
@@ -53,16 +58,14 @@ bool is_among(const SharedPerson& person, const std::vector<SharedPerson>& peopl
 
 void SharingReport::page(const std::string& address) {
   if (form_.json) return print({{"event", "page"}, {"address", address}});
-  fmt::print("Ctrl-C stops. Open:\n{}\n", address);
-  std::fflush(stdout);
+  print_now("Ctrl-C stops. Open:\n" + address + "\n");
 }
 
 void SharingReport::show_invite() {
   shown_invite_ = status_.invite;
-  const std::string code = form_.qr ? qr_code(status_.invite) : std::string();
-  if (!code.empty()) fmt::print("{}", code);
-  fmt::print("Others take part with\n  cotouch join '{}'\n", status_.invite);
-  std::fflush(stdout);
+  if (form_.qr) print_now(qr_code(status_.invite));
+  print_now("Others take part with\n  cotouch join '" + status_.invite + "'\n");
+  if (form_.udp_port != 0) say_now(fmt::format("This machine is reached at UDP port {}.", form_.udp_port));
 }
 
 void SharingReport::sharing(const SharingStatus& status) {
@@ -74,14 +77,13 @@ void SharingReport::sharing(const SharingStatus& status) {
   const bool first = shared && !was_shared_;
   was_shared_ = was_shared_ || shared;
   if (form_.json) {
-    print({{"event", "sharing"},
-           {"state", name_of(status.state)},
-           {"session", status.session},
-           {"invite", status.invite},
-           {"stage", status.stage},
-           {"progress", status.progress},
-           {"reason", status.reason}});
-    return;
+    Json json{{"event", "sharing"}, {"state", name_of(status.state)}, {"session", status.session}};
+    if (!status.invite.empty()) json["invite"] = status.invite;
+    if (status.state == State::hosting && form_.udp_port != 0) json["udp_port"] = form_.udp_port;
+    json["stage"] = status.stage;
+    json["progress"] = status.progress;
+    json["reason"] = status.reason;
+    return print(json);
   }
   // Ctrl-C is looked for by whoever waits; the bar would throw.
   if (status.state == State::joining && !status.stage.empty() && !interrupted())
@@ -99,6 +101,7 @@ void SharingReport::sharing(const SharingStatus& status) {
 
 void SharingReport::people(const std::vector<SharedPerson>& people) {
   const std::vector<SharedPerson> before = std::exchange(people_, people);
+  if (form_.json && people.empty()) return;  // it is over, as "sharing" says
   if (form_.json) {
     Json list = Json::array();
     for (const SharedPerson& person : people)
@@ -149,8 +152,8 @@ void SharingReport::end(const AgreedTick& last) {
     json["docked"] = last.task_done;
     return print(json);
   }
-  fmt::print("\n");
-  if (last.tick > 0) fmt::print("All agreed up to tick {}, on the state {}.\n", last.tick, hex(last.hash));
+  say("\n");
+  if (last.tick > 0) say(fmt::format("All agreed up to tick {}, on the state {}.", last.tick, hex(last.hash)));
   say_now("Stopped.");
 }
 

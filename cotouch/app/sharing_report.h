@@ -1,7 +1,7 @@
 // What `host`, `join` and `observe` print about a shared session: words for people, or JSON for scripts, one object a
 // line, each with an "event":
 //   page      address
-//   sharing   state, session, invite, stage, progress, reason
+//   sharing   state, session, invite (of a host), udp_port (of a host), stage, progress, reason
 //   people    people: member, name, self, observer, fingerprint
 //   said      member, name, text, seconds
 //   problem   text
@@ -13,6 +13,7 @@
 #include <cotouch/app/progress_bar.h>
 #include <cotouch/session/shared_session.h>
 
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -25,7 +26,8 @@ class SharingReport {
  public:
   struct Form {
     bool json = false;
-    bool qr = false;  // print the invite as a QR code
+    bool qr = false;             // print the invite as a QR code
+    std::uint16_t udp_port = 0;  // 0: not known
   };
   explicit SharingReport(const Form& form) : form_(form), bar_(form.json) {}
 

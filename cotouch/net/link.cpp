@@ -12,15 +12,20 @@ namespace {
 
 std::string in_words(double value) {
   char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, 12).ptr};
 }
 
-void check_range(const char* what, double value, double low, double high, const char* unit = " s") {
+// The sentence has the numbers in `unit`, of which the value's own has so many.
+void check_range(const char* what, double value, double low, double high, const char* unit = " s", double many = 1) {
   // The negation also catches what is not a number.
   if (!(value >= low && value <= high))
-    throw Error(std::string("A link's ") + what + " must be from " + in_words(low) + " to " + in_words(high) + unit +
-                    ", not " + in_words(value) + unit + ".",
+    throw Error(std::string("A link's ") + what + " must be from " + in_words(low * many) + " to " +
+                    in_words(high * many) + unit + ", not " + in_words(value * many) + unit + ".",
                 ErrorCode::invalid_argument);
+}
+
+void check_delay(const char* what, double seconds) {
+  check_range(what, seconds, 0, k_longest_delay, " ms", 1000);
 }
 
 void check_share(const char* what, double share) {
@@ -34,10 +39,10 @@ void check_share(const char* what, double share) {
 void check(const LinkProfile& profile) {
   constexpr double k_longest_time = 1e6;  // s
   const auto fail = [](const char* sentence) { throw Error(sentence, ErrorCode::invalid_argument); };
-  check_range("delay", profile.delay, 0, k_longest_delay);
-  check_range("jitter", profile.jitter, 0, k_longest_delay);
-  check_range("shortest delay", profile.shortest, 0, k_longest_delay);
-  check_range("longest delay", profile.longest, 0, k_longest_delay);
+  check_delay("delay", profile.delay);
+  check_delay("jitter", profile.jitter);
+  check_delay("shortest delay", profile.shortest);
+  check_delay("longest delay", profile.longest);
   if (profile.shortest > profile.longest) fail("A link's shortest delay is above its longest.");
   if (profile.jitter > 0 && profile.jitter_kind == Jitter::none)
     fail("A link has jitter, but its kind is none; choose uniform, normal, exponential or heavy-tail.");
@@ -51,11 +56,11 @@ void check(const LinkProfile& profile) {
   if (profile.pattern.size() > k_longest_loss_pattern || profile.pattern.find_first_not_of("01") != std::string::npos)
     fail("A link's pattern of loss must be up to 1024 signs 1 (arrives) and 0 (lost), such as \"1110\".");
   check_share("share of reordering", profile.reorder);
-  check_range("time by which it reorders", profile.reorder_by, 0, k_longest_delay);
+  check_delay("time by which it reorders", profile.reorder_by);
   check_share("share of duplicates", profile.duplicate);
   check_share("share of corruption", profile.corrupt);
-  check_range("rate", profile.bytes_per_second, 0, 1e12, " bytes/s");
-  check_range("longest wait in its queue", profile.queue_seconds, 0, k_longest_delay);
+  check_range("rate", profile.bytes_per_second, 0, 1e12, " Mb/s", 8e-6);
+  check_delay("longest wait in its queue", profile.queue_seconds);
   check_range("start of its outage", profile.outage_start, 0, k_longest_time);
   check_range("length of its outage", profile.outage_length, 0, k_longest_time);
   check_range("time from outage to outage", profile.outage_every, 0, k_longest_time);

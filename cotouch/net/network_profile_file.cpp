@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -219,8 +221,13 @@ NetworkProfile read_network(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(k_most_text + 1, '\0');
   if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.is_open() || file.bad() || std::filesystem::is_directory(path))
-    throw Error("The network profile " + path.string() + " cannot be read.", ErrorCode::not_found);
+  const int reason = errno;
+  std::error_code ignored;
+  const bool is_folder = std::filesystem::is_directory(path, ignored);
+  if (!file.is_open() || file.bad() || is_folder)
+    throw Error("The network profile " + path.string() +
+                    " cannot be read: " + (is_folder ? "it is a folder" : std::strerror(reason)) + ".",
+                ErrorCode::not_found);
   text.resize(static_cast<std::size_t>(file.gcount()));
   return parse_network(text, path.string());
 }

@@ -276,7 +276,8 @@ HttpServer::Impl::Impl(const ServerSettings& settings_, PageFiles page_) : setti
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(net::socket_base::max_listen_connections, error);
-  if (error) throw Error("Cannot listen on " + place + ": " + error.message() + "; choose another with --port.");
+  if (error)
+    throw Error("Cannot listen on " + place + ": " + error.message() + "; choose another with --port or --listen.");
   port = acceptor.local_endpoint().port();
 }
 

@@ -266,7 +266,10 @@ void throw_unreadable(const fs::path& file, const DatabaseError& error) {
   if (error.kind() == DatabaseError::Kind::foreign) throw_foreign(file);
   if (error.kind() == DatabaseError::Kind::damaged)
     throw_damaged(file, std::string("SQLite says: ") + error.what() + ".");
-  throw Error("The journal " + file.string() + " cannot be read: " + error.what() + ".", ErrorCode::io);
+  throw Error("The journal " + file.string() + " cannot be read: " + error.what() +
+                  ". If you may not write to its folder, copy it and the file " + file.filename().string() +
+                  "-wal beside it to a folder of your own.",
+              ErrorCode::io);
 }
 
 std::string unwritable(const fs::path& file, const DatabaseError& error) {

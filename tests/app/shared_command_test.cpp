@@ -1,4 +1,5 @@
 // `cotouch host`, `join` and `observe` as users meet them: real processes that share a scene.
+#include <cotouch/base/error.h>
 #include <cotouch/base/hash.h>
 #include <cotouch/net/invite.h>
 #include <cotouch/session/peer_network.h>
@@ -7,6 +8,7 @@
 #include <atomic>
 #include <ctime>
 #include <map>
+#include <optional>
 
 #include "app/process.h"
 #include "session/session_fixture.h"
@@ -143,11 +145,49 @@ TEST_F(SharedCommands, SayThatAPortIsTakenOrAnAddressOrANameIsNone) {
   const Outcome outcome = run({"host", "lifting", "--headless", "--udp-port", std::to_string(taken.port())});
   expect_one_sentence(outcome);
   EXPECT_TRUE(has(outcome.err, "UDP port " + std::to_string(taken.port()))) << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "--udp-port")) << outcome.err;
   expect_one_sentence(run({"host", "lifting", "--headless", "--advertise", "here"}));
   expect_one_sentence(run({"host", "no-such-scene", "--headless"}));
+  std::filesystem::create_directory(folder_ / "empty");
+  EXPECT_TRUE(has(run({"host", "empty", "--headless"}).err, "no scene.toml"));
+  const Outcome nowhere = run({"observe", "cotouch:x", "--journal", "no-such-folder/a.journal"});
+  expect_one_sentence(nowhere);
+  EXPECT_TRUE(has(nowhere.err, "no-such-folder")) << nowhere.err;
   EXPECT_EQ(run({"host", "lifting", "--until-docked"}).code, 2);  // only without a page
   EXPECT_EQ(run({"join"}).code, 2);
   EXPECT_TRUE(has(run({"host", "lifting", "--headless", "--name", std::string(25, 'a')}).err, "up to 24 characters"));
+}
+
+// The invite would lead to a port that is not the host's.
+TEST_F(SharedCommands, AHostThatAdvertisesTakesNoOtherPortThanTheUsualOne) {
+  save_lifting();
+  std::optional<UdpSocket> taken;
+  try {
+    taken.emplace(UdpSettings{.port = 7117});
+  } catch (const Error&) {  // by another program: as good
+  }
+  const Outcome outcome = run({"host", "lifting", "--headless", "--advertise", "127.0.0.1:7200", "--seconds", "1"});
+  expect_one_sentence(outcome);
+  EXPECT_TRUE(has(outcome.err, "UDP port 7117")) << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "--udp-port")) << outcome.err;
+}
+
+TEST_F(SharedCommands, AHostSaysWhichPortItUses) {
+  save_lifting();
+  Process anna(folder_, "anna", host("lifting"));
+  const Json hosting = anna.wait_for_state("hosting");
+  for (const NetAddress& address : parse_invite(hosting.value("invite", ""), 0).addresses)
+    EXPECT_EQ(hosting["udp_port"], address.port());
+  EXPECT_FALSE(anna.wait_for_state("starting").contains("invite"));
+  const Outcome words = run({"host", "lifting", "--headless", "--udp-port", "0", "--seconds", "1"});
+  EXPECT_TRUE(has(words.out, "This machine is reached at UDP port ")) << words.out;
+}
+
+TEST_F(SharedCommands, AnInviteMayBePastedWithTheWholeCommand) {
+  save_lifting();
+  Process anna(folder_, "anna", host("lifting"));
+  Process ben(folder_, "ben", join("cotouch join '" + anna.invite() + "'"));
+  ben.wait_for_state("joined");
 }
 
 TEST_F(SharedCommands, InvitesCanExpire) {
@@ -180,6 +220,51 @@ TEST_F(SharedCommands, CtrlCLeavesInOrder) {
   EXPECT_FALSE(has(anna.words(), "not heard")) << anna.words();
   anna.signal(SIGTERM);
   EXPECT_EQ(anna.finish().code, 0);
+}
+
+TEST_F(SharedCommands, AClosedTerminalAndAClosedPipeLeaveInOrder) {
+  save_lifting();
+  Process anna(folder_, "anna", host("lifting"));
+  Process ben(folder_, "ben", join(anna.invite()));
+  // Reads until the first agreed tick.
+  const std::string line = R"({ "$@"; echo "code $?" >&2; } | sed '/"agreed"/q')";
+  Process carl(folder_, "carl", {"join", anna.invite(), "--headless", "--name", "Carl", "--json"},
+               {"sh", "-c", line, "sh"});
+  const Outcome left = carl.finish();
+  EXPECT_TRUE(has(left.err, "code 2")) << left.err;
+  EXPECT_TRUE(has(left.err, "standard output could not be written")) << left.err;
+  ben.wait_for_people(2);
+  wait_until_taking_part();
+  ben.signal(SIGHUP);
+  ben.signal(SIGHUP);  // of the terminal and of its shell
+  EXPECT_EQ(ben.finish().code, 0);
+  EXPECT_TRUE(eventually([&] { return anna.events("people").back()["people"].size() == 1; })) << anna.words();
+  EXPECT_TRUE(anna.events("problem").empty()) << anna.words();
+  EXPECT_FALSE(ben.events("people").back()["people"].empty());
+}
+
+// Nobody is where the invite leads.
+TEST_F(SharedCommands, TheExitCodeSaysThatNobodyWasJoinedOrNothingDocked) {
+  save_lifting();
+  const UdpSocket silent({.loopback = true});
+  const std::string invite = format_invite(make_invite(Identity::make().public_key(), silent.addresses(), 0));
+  const Outcome late = run({"join", invite, "--headless", "--seconds", "0.5", "--json"});
+  EXPECT_EQ(late.code, 2);
+  EXPECT_TRUE(has(late.err, "Nobody let you in within 0.5 s")) << late.err;
+  write("index.html", "<p>page</p>");
+  const std::vector<std::vector<std::string>> commands{{"join", invite, "--json", "--headless"},
+                                                       {"join", invite, "--json", "--web", "."},
+                                                       {"observe", invite, "--json"}};
+  for (const std::vector<std::string>& command : commands) {
+    Process process(folder_, "ben", command);
+    process.wait_for_state("joining");
+    process.signal(SIGINT);
+    EXPECT_EQ(process.finish().code, 130) << process.words();
+  }
+  const Outcome undocked =
+      run({"host", "lifting", "--headless", "--udp-port", "0", "--until-docked", "--seconds", "1"});
+  EXPECT_EQ(undocked.code, 2);
+  EXPECT_TRUE(has(undocked.err, "task was not done within 1 s")) << undocked.err;
 }
 
 TEST_F(SharedCommands, GoOnWithoutAJoinerThatWasKilled) {

@@ -110,11 +110,14 @@ TEST_F(Wan, SaysInOneSentenceWhatIsWrong) {
       {},
       {"--to", "127.0.0.1"},
       {"--to", "no-such-machine.invalid:7117"},
+      {"--to", here(0), "--seconds", "0.05"},
       {"--to", to, "--listen", "eighty"},
       {"--to", to, "--listen", "70000"},
       {"--to", to, "--listen", "192.0.2.99:0"},  // not of this machine
       {"--to", to, "--profile", "nowhere"},
       {"--to", to, "--profile", "broken.toml"},
+      {"--to", to, "--profile", "."},
+      {"--to", to, "--profile", "broken.toml/x"},
       {"--to", to, "--delay", "-1"},
       {"--to", to, "--delay", "nan"},
       {"--to", to, "--loss", "101"},
@@ -133,6 +136,12 @@ TEST_F(Wan, SaysInOneSentenceWhatIsWrong) {
     SCOPED_TRACE(::testing::PrintToString(mistake));
     expect_one_sentence(run(mistake));
   }
+}
+
+TEST_F(Wan, SpeaksOfAnOptionInItsOwnUnit) {
+  EXPECT_NE(run({"wan", "--print", "--delay", "-3"}).err.find("not -3 ms"), std::string::npos);
+  EXPECT_NE(run({"wan", "--print", "--rate", "-3"}).err.find("not -3 Mb/s"), std::string::npos);
+  EXPECT_NE(run({"wan", "--print", "--profile", "."}).err.find("it is a folder"), std::string::npos);
 }
 
 TEST_F(Wan, DoesNotForwardToItself) {
