@@ -13,6 +13,12 @@ export async function newPage(browser: Browser): Promise<Page> {
 export async function meet(hosting: Page, host: Server, joining: Page, guest: Server): Promise<void> {
   await open(hosting, host.address);
   await openScene(hosting, 'docking');
+  await share(hosting, joining, guest);
+  await settled(joining, 'docking');
+}
+
+// The scene that is open, whatever it is.
+export async function share(hosting: Page, joining: Page, guest: Server): Promise<void> {
   await hosting.locator('#together-open').click();
   await hosting.locator('#share-name').fill('Ben');
   await hosting.locator('#share-start').click();
@@ -23,6 +29,5 @@ export async function meet(hosting: Page, host: Server, joining: Page, guest: Se
   await joining.locator('#invite').fill((await shareOf(hosting)).invite);
   await joining.locator('#share-join').click();
   await expect.poll(async () => (await shareOf(joining)).state).toBe('joined');
-  await settled(joining, 'docking');
   for (const page of [hosting, joining]) await expect.poll(async () => (await shareOf(page)).peers.sort()).toEqual(['Anna', 'Ben']);
 }

@@ -115,6 +115,11 @@ export async function dragTogether(page: Page, reached: (state: TestState) => bo
   return direction;
 }
 
+export async function waitForPart(page: Page, name: string): Promise<void> {
+  const names = async () => (await stateOf(page)).parts.map((part) => part.name);
+  await expect.poll(names, { timeout: 180_000 }).toContain(name);
+}
+
 // A cube as a binary STL file, side in the file's unit.
 export function cubeStl(side: number): Buffer {
   const corner = (i: number) => [i & 1, (i >> 1) & 1, (i >> 2) & 1].map((bit) => side * (bit - 0.5));

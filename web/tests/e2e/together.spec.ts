@@ -2,8 +2,8 @@
 // both bring the box to its place.
 import { expect, test, type Page } from '@playwright/test';
 import { dockTogether, labels, lookAlongRails, takeHold } from './docking';
-import { meet, newPage, shareOf } from './meeting';
-import { later, stateOf, watchErrors } from './page';
+import { meet, newPage, share, shareOf } from './meeting';
+import { cubeStl, later, open, stateOf, waitForPart, watchErrors } from './page';
 import { Server } from './server';
 import type { TestHook } from '../../src/main';
 
@@ -131,6 +131,20 @@ test('a guest leaves and comes back at once, again and again', async ({ page: ho
     await expect.poll(async () => (await shareOf(joining)).state).toBe('joined');
   }
   await expect.poll(async () => (await shareOf(hosting)).peers.sort()).toEqual(['Anna', 'Ben']);
+  for (const page of [joining, hosting]) {
+    await page.locator('#share-leave').click();
+    await expect.poll(async () => (await shareOf(page)).state).toBe('off');
+  }
+});
+
+test('a part of one is felt by both: dropped on the page, shared, and fetched', async ({ page: hosting, browser }) => {
+  const joining = await newPage(browser);
+  await open(hosting, host.address);
+  await hosting.locator('#tab-parts').click();
+  await hosting.locator('#file').setInputFiles({ name: 'block.stl', mimeType: 'model/stl', buffer: cubeStl(20) });
+  await waitForPart(hosting, 'block');
+  await share(hosting, joining, guest);
+  await waitForPart(joining, 'block');
   for (const page of [joining, hosting]) {
     await page.locator('#share-leave').click();
     await expect.poll(async () => (await shareOf(page)).state).toBe('off');

@@ -13,6 +13,7 @@ import {
   sceneNames,
   settled,
   stateOf,
+  waitForPart,
   watchErrors,
 } from './page';
 import { Server } from './server';
@@ -494,11 +495,6 @@ async function recordingOf(page: Page, id: string): Promise<Recording> {
   const recording = decodeRecording(bytes.buffer);
   if (!recording.ok) throw new Error(recording.error);
   return recording.value;
-}
-
-async function waitForPart(page: Page, name: string): Promise<void> {
-  const names = async () => (await stateOf(page)).parts.map((part) => part.name);
-  await expect.poll(names, { timeout: 180_000 }).toContain(name);
 }
 
 function distance(a: readonly number[], b: readonly number[]): number {
