@@ -207,20 +207,24 @@ void Session::end_sharing(const SharingStatus& status) {
 
 void Session::follow_shared(Scene scene, const FeelSettings& feel, MemberId self) {
   bridge_.set_world(nullptr);
+  const bool comes_back = following_.has_value();
+  const bool hosts =
+      sharing_.state == SharingStatus::State::starting || sharing_.state == SharingStatus::State::hosting;
+  const char* const why = comes_back ? "The world was taken over from the others."
+                          : hosts    ? "The scene is shared."
+                                     : "A shared session was joined.";
   const auto has_number = [](const SceneBody& a, const SceneBody& b) { return a.id == b.id; };
-  const bool same = (following_.has_value() || sharing_.state == SharingStatus::State::hosting) &&
-                    std::equal(scene.bodies.begin(), scene.bodies.end(), scene_->scene.bodies.begin(),
-                               scene_->scene.bodies.end(), has_number);
+  const bool same = comes_back && std::equal(scene.bodies.begin(), scene.bodies.end(), scene_->scene.bodies.begin(),
+                                             scene_->scene.bodies.end(), has_number);
   following_ = self;
   scene.contact_stiffness = feel.contact_stiffness;
   scene.coupling.max_force = feel.max_force;
   if (same) {
-    release_all("The world was taken over from the others.");
+    release_all(why);
     rebuild_loop();
   } else {
     weigh(scene);
-    install(show(std::move(scene)),
-            sharing_.state == SharingStatus::State::hosting ? "The scene is shared." : "A shared session was joined.");
+    install(show(std::move(scene)), why);
   }
   bridge_.set_world(world_.get());
 }

@@ -101,11 +101,11 @@ class SharedSession final : private PeerNetworkListener {
   void fail(const std::string& sentence);
   const WorldState& shown() const { return loosely_ ? loose_ : runner_->now(); }
   void announce(SessionEvent event);
-
-  // shared_session_start.cpp
   static std::optional<std::uint32_t> hand_of(MemberId member) {
     return member < k_shared_hands ? std::optional<std::uint32_t>(member) : std::nullopt;
   }
+
+  // shared_session_start.cpp
   std::filesystem::path take_scene_from_files();
   void begin_hosting();
   void start_peer(MemberId self, const ObjectiveSnapshot& snapshot);

@@ -76,6 +76,9 @@ class SessionTest : public ::testing::Test {
     settings.hand_patience = 60;
     settings.added.field.resolution = 16;
     settings.added.shell.points = 64;
+    settings.sharing.identity = folder_ / "identity";
+    settings.sharing.received = folder_ / "received";
+    settings.sharing.udp.loopback = true;
     session_ = std::make_unique<Session>(settings, library_);
     session_->add_listener(witness_);
     session_->start();
@@ -444,6 +447,14 @@ TEST_F(SessionTest, ATaskThatIsDoneLetsGoAndStays) {
   EXPECT_FALSE(asks(bob_, GraspBody{.body = 2}));  // it is fixed now
   EXPECT_TRUE(asks(ann_, ResetTask{}));
   EXPECT_TRUE(eventually([&] { return witness_.view().task->state == TaskView::State::waiting; }));
+}
+
+// Nothing came from others: there are none yet.
+TEST_F(SessionTest, WhoeverHoldsSomethingWhenItIsSharedIsToldWhyItIsLetGo) {
+  ASSERT_TRUE(asks(ann_, GraspBody{.body = 2}));
+  ASSERT_TRUE(asks(ann_, StartSharing{}));
+  ASSERT_TRUE(eventually([&] { return witness_.hands().back().change == HandChange::lost; }));
+  EXPECT_EQ(witness_.hands().back().reason, "The scene is shared.");
 }
 
 }  // namespace
