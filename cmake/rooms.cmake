@@ -5,7 +5,7 @@
 #   cotouch::net      datagrams between peers: encryption, invitations, links that lose and delay (libsodium, Boost)
 #   cotouch::session  a running world and the people in it, scene files, recordings (toml++, JSON, SQLite)
 #   cotouch::serve    HTTP and WebSocket for the viewer (Boost)
-set(COTOUCH_CORE_ROOMS base mesh shapes field shell contact world touch)
+set(COTOUCH_CORE_ROOMS base mesh shapes field shell elastic contact world touch)
 set(COTOUCH_ROOMS ${COTOUCH_CORE_ROOMS} net session serve)
 set(COTOUCH_READING_FILES cotouch/mesh/import.cpp cotouch/mesh/read_scene.cpp)
 
@@ -102,7 +102,7 @@ target_link_libraries(cotouch INTERFACE ${COTOUCH_TARGETS})
 # The cache of prepared parts must miss when the code that prepares them changes. `shapes` is left out on purpose: the
 # cache looks at the content of a mesh, so a built-in shape that changes makes only its own parts be prepared again.
 set(preparation)
-foreach(room base mesh field shell)
+foreach(room base mesh field shell elastic)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cotouch/${room}/*.h ${PROJECT_SOURCE_DIR}/cotouch/${room}/*.cpp)
   list(APPEND preparation ${files})
 endforeach()
