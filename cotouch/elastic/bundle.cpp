@@ -51,6 +51,23 @@ void subtract_combinations(std::span<double> b, std::span<const double> a, const
   for (; row < rows; ++row) subtract_rows<1>(b.data() + row * k_bundle, a.data() + row * k_bundle, h);
 }
 
+void gather(const Shapes& from, std::size_t first, std::size_t count, const FemSystem& system, std::span<double> to) {
+  std::fill(to.begin(), to.end(), 0.0);
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t n = 0; n < system.free_nodes.size(); ++n)
+      for (std::size_t r = 0; r < 3; ++r)
+        to[(3 * n + r) * k_bundle + i] = from[first + i][3 * std::size_t{system.free_nodes[n]} + r];
+}
+
+void scatter(std::span<const double> from, const FemSystem& system, Shapes& to, std::size_t first, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::fill_n(to[first + i], 3 * std::size_t{to.nodes}, 0.0);
+    for (std::size_t n = 0; n < system.free_nodes.size(); ++n)
+      for (std::size_t r = 0; r < 3; ++r)
+        to[first + i][3 * std::size_t{system.free_nodes[n]} + r] = from[(3 * n + r) * k_bundle + i];
+  }
+}
+
 void multiply_stiffness_bundle(const FemSystem& system, std::span<const double> x, std::span<double> y) {
   std::fill(y.begin(), y.end(), 0.0);
   for (std::size_t row = 0; row < system.free_nodes.size(); ++row)

@@ -4,6 +4,7 @@
 
 #include <cotouch/elastic/fem.h>
 #include <cotouch/elastic/pair.h>
+#include <cotouch/elastic/shapes.h>
 
 #include <array>
 #include <cstddef>
@@ -35,6 +36,11 @@ inline void subtract(BundleRow& row, double factor, const BundleRow& other) {
 BundleMatrix products(std::span<const double> a, std::span<const double> b);
 // B -= A H: takes combinations of the fields of A off those of B.
 void subtract_combinations(std::span<double> b, std::span<const double> a, const BundleMatrix& h);
+
+// Between fields of all nodes of a mesh, from number `first` on, and a bundle over the system's unknowns. Fields of the
+// bundle beyond `count` become zero; nodes that are anchored too.
+void gather(const Shapes& from, std::size_t first, std::size_t count, const FemSystem& system, std::span<double> to);
+void scatter(std::span<const double> from, const FemSystem& system, Shapes& to, std::size_t first, std::size_t count);
 
 // y = K x and y = M x over the system's unknowns.
 void multiply_stiffness_bundle(const FemSystem& system, std::span<const double> x, std::span<double> y);

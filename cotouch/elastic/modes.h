@@ -1,24 +1,21 @@
 // The lowest vibration modes of an elastic body: K u = w^2 M u.
 //
+// Block Lanczos (Golub & Underwood 1977) with the operator inverse(K) M, whose largest eigenvalues 1 / w^2 stand well
+// apart, in the inner product u' M v and with full reorthogonalisation. Blocks of eight find repeated frequencies,
+// which symmetric bodies have. The rigid motions of a free body are known beforehand and kept out (fem_solver.h).
+//
 // Computed with the same bits on every machine, because peers that prepare the same part must agree about it.
 #pragma once
 
 #include <cotouch/base/progress.h>
 #include <cotouch/elastic/fem.h>
+#include <cotouch/elastic/fem_solver.h>
+#include <cotouch/elastic/shapes.h>
 
 #include <cstdint>
 #include <vector>
 
 namespace cotouch {
-
-// Displacement fields of a mesh: `count` of them one after another, x, y and z of every node in turn.
-struct Shapes {
-  std::uint32_t nodes = 0, count = 0;
-  std::vector<double> values;
-
-  double* operator[](std::size_t i) { return values.data() + i * 3 * nodes; }
-  const double* operator[](std::size_t i) const { return values.data() + i * 3 * nodes; }
-};
 
 struct Modes {
   Shapes shapes;                      // of all nodes of the mesh, zero at anchored ones; mass-orthonormal, 1/sqrt(kg)
@@ -26,7 +23,11 @@ struct Modes {
   std::uint32_t rigid = 0;  // rigid motions that were found and left out: 6 of a free body, 0 of an anchored one
 };
 
-// Throws Error if the body has not that many modes.
+// The component of each mode that moves most is positive (the first of them, if several move as much).
+// Throws Error if the body has not that many modes, or if parts of it hang together so loosely that one of them costs
+// no force, as at a single node or edge.
 Modes lowest_modes(const TetMesh& mesh, const FemSystem& system, std::uint32_t count, Progress& progress);
+// The same with a solver that is there already.
+Modes lowest_modes(const FemSolver& solver, std::uint32_t count, Progress& progress);
 
 }  // namespace cotouch
