@@ -131,7 +131,7 @@ StvkPolynomials reduce_stvk(const TetMesh& mesh, const Material& material, const
   std::vector<double> strains(k_batch * k_strains * pairs), products(pairs * pairs);
   Strains writer(material, shapes);
   for (std::size_t begin = 0; begin < mesh.tets.size(); begin += k_batch) {
-    progress.update("reducing", static_cast<double>(begin) / static_cast<double>(mesh.tets.size()));
+    progress.update("Reducing the body", static_cast<double>(begin) / static_cast<double>(mesh.tets.size()));
     const std::size_t end = std::min(mesh.tets.size(), begin + k_batch);
     for (std::size_t t = begin; t < end; ++t)
       writer.write(tet_gradient(mesh, t), strains.data() + (t - begin) * k_strains * pairs);
