@@ -1,208 +1,13 @@
-#include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
-#include <cotouch/base/hash.h>
-#include <cotouch/contact/asset.h>
+#include <cotouch/contact/asset_format.h>
 
-#include <array>
 #include <cmath>
-#include <cstring>
-#include <type_traits>
-#include <vector>
 
 namespace cotouch {
+
+using namespace asset;
+
 namespace {
-
-using Bytes = std::span<const std::byte>;
-
-constexpr std::array<unsigned char, 8> k_magic{0x89, 'C', 'O', 'T', '\r', '\n', 0x1a, '\n'};
-constexpr std::uint32_t k_byte_order = 0x01020304;
-constexpr std::uint32_t k_other_byte_order = 0x04030201;
-
-struct Header {
-  std::array<unsigned char, 8> magic = k_magic;
-  std::uint32_t byte_order = k_byte_order;
-  std::uint32_t version = k_asset_version;
-  std::uint64_t file_size = 0;
-  std::uint32_t sections = 0;
-  std::uint32_t zero = 0;
-  std::uint64_t hash = 0;
-  std::array<std::uint64_t, 3> zeros{};
-};
-static_assert(sizeof(Header) == 64);
-
-enum class Kind : std::uint32_t {
-  name = 1,
-  info,
-  quality,
-  vertices,
-  triangles,
-  field,
-  brick_index,
-  samples,
-  coarse,
-  nodes,
-  level_begin,
-  positions,
-  normals,
-};
-constexpr std::array<const char*, 14> k_kind_names{"",
-                                                   "name",
-                                                   "settings",
-                                                   "shell quality",
-                                                   "mesh vertices",
-                                                   "mesh triangles",
-                                                   "field size",
-                                                   "field bricks",
-                                                   "field samples",
-                                                   "coarse field",
-                                                   "shell tree",
-                                                   "shell levels",
-                                                   "shell points",
-                                                   "shell normals"};
-constexpr std::size_t k_kinds = k_kind_names.size() - 1;
-
-struct TableEntry {
-  Kind kind{};
-  std::uint32_t zero = 0;
-  std::uint64_t offset = 0, size = 0, hash = 0;
-};
-static_assert(sizeof(TableEntry) == 32);
-
-// Settings and findings. A member added to these structs must be added here, and k_asset_version raised.
-static_assert(sizeof(FieldSettings) == 16 && sizeof(ShellSettings) == 24, "extend the asset format");
-struct Info {
-  std::int32_t resolution = 0;
-  std::uint32_t points = 0;
-  double sheet_thickness = 0, offset = 0;
-  std::uint64_t seed = 0;
-  std::uint64_t flipped = 0, enclosed = 0, sheets = 0, caps = 0;
-};
-static_assert(sizeof(Info) == 64);
-
-struct QualityLevel {
-  double mean_spacing = 0, variation = 0;
-  std::uint32_t points = 0, zero = 0;
-};
-static_assert(sizeof(QualityLevel) == 24);
-
-struct FieldHeader {
-  Vec3f origin;
-  float spacing = 0;
-  Index3 bricks;
-  float quantum = 0, band = 0, boundary = 0, lipschitz = 0, zero = 0;
-};
-static_assert(sizeof(FieldHeader) == 48);
-
-std::uint64_t aligned(std::uint64_t offset) {
-  return (offset + k_asset_alignment - 1) / k_asset_alignment * k_asset_alignment;
-}
-
-std::uint64_t header_hash(Header header, Bytes table) {
-  header.hash = 0;
-  Hasher hasher;
-  hasher.add_bytes(std::as_bytes(std::span(&header, 1)));
-  hasher.add_bytes(table);
-  return hasher.digest();
-}
-
-template <class T>
-Bytes bytes_of(const T& value) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  return std::as_bytes(std::span(&value, 1));
-}
-
-// Reads sections of a file that anyone may have made: nothing is used before it is checked.
-class Reader {
- public:
-  Reader(Bytes bytes, const std::string& name) : bytes_(bytes), name_(name) {
-    check_header();
-    check_sections();
-  }
-
-  template <class T>
-  std::span<const T> array(Kind kind) const {
-    static_assert(std::is_trivially_copyable_v<T>);
-    const Bytes bytes = sections_[index(kind)];
-    if (bytes.size() % sizeof(T) != 0)
-      damaged(std::string("the section '") + k_kind_names[index(kind)] + "' ends in the middle of an item");
-    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
-  }
-  template <class T>
-  const T& one(Kind kind) const {
-    const std::span<const T> items = array<T>(kind);
-    if (items.size() != 1) damaged(std::string("the section '") + k_kind_names[index(kind)] + "' has a wrong size");
-    return items[0];
-  }
-
-  [[noreturn]] void damaged(const std::string& what) const {
-    throw Error(name_ + " is damaged: " + what + "; prepare the part again.", ErrorCode::damaged_file);
-  }
-
- private:
-  static std::size_t index(Kind kind) { return static_cast<std::size_t>(kind); }
-
-  void check_header() {
-    if (bytes_.empty()) throw Error(name_ + " is empty, not a cotouch part.", ErrorCode::damaged_file);
-    const std::size_t known = std::min(bytes_.size(), k_magic.size());
-    if (std::memcmp(bytes_.data(), k_magic.data(), known) != 0) {
-      // The first byte and the letters right, the line ends wrong: sent as text.
-      if (bytes_.size() >= 4 && std::memcmp(bytes_.data(), k_magic.data(), 4) == 0)
-        damaged("its line ends were changed, as when a file is sent as text");
-      throw Error(name_ + " is not a cotouch part; make one with 'cotouch prepare'.", ErrorCode::damaged_file);
-    }
-    if (bytes_.size() < sizeof(Header)) truncated(sizeof(Header));
-    std::memcpy(&header_, bytes_.data(), sizeof(Header));
-    if (header_.byte_order == k_other_byte_order)
-      throw Error(name_ + " was made on a machine with another byte order; prepare the part again on this one.",
-                  ErrorCode::unsupported);
-    if (header_.byte_order != k_byte_order) damaged("its byte-order mark is none");
-    if (header_.version > k_asset_version)
-      throw Error(name_ + " was made by a newer cotouch (format " + std::to_string(header_.version) +
-                      ", this one reads up to " + std::to_string(k_asset_version) +
-                      "); update cotouch or prepare again.",
-                  ErrorCode::unsupported);
-    if (header_.version == 0) damaged("its version is 0");
-    if (header_.file_size > bytes_.size()) truncated(header_.file_size);
-    if (header_.file_size < bytes_.size()) damaged("something follows its end");
-    if (header_.sections != k_kinds) damaged("its number of sections is wrong");
-    table_ = bytes_.subspan(sizeof(Header));
-    if (table_.size() < k_kinds * sizeof(TableEntry)) damaged("its table of sections is incomplete");
-    table_ = table_.first(k_kinds * sizeof(TableEntry));
-    if (header_hash(header_, table_) != header_.hash) damaged("its header does not match its checksum");
-  }
-
-  void check_sections() {
-    std::uint64_t end = sizeof(Header) + table_.size();
-    for (std::size_t i = 0; i < k_kinds; ++i) {
-      TableEntry entry;
-      std::memcpy(&entry, table_.data() + i * sizeof(TableEntry), sizeof(TableEntry));
-      const std::size_t kind = index(entry.kind);
-      if (kind != i + 1 || entry.zero != 0) damaged("its table of sections is out of order");
-      const char* section = k_kind_names[kind];
-      if (entry.offset != aligned(end) || entry.offset > bytes_.size() || entry.size > bytes_.size() - entry.offset)
-        damaged(std::string("the section '") + section + "' lies outside the file");
-      for (const std::byte b : bytes_.subspan(end, entry.offset - end))
-        if (b != std::byte{0}) damaged(std::string("there is something before the section '") + section + "'");
-      sections_[kind] = bytes_.subspan(entry.offset, entry.size);
-      if (hash_bytes(sections_[kind]) != entry.hash)
-        damaged(std::string("the section '") + section + "' does not match its checksum");
-      end = entry.offset + entry.size;
-    }
-    if (end != bytes_.size()) damaged("something follows its last section");
-  }
-
-  [[noreturn]] void truncated(std::uint64_t whole) const {
-    throw Error(name_ + " is truncated: it has " + std::to_string(bytes_.size()) + " of " + std::to_string(whole) +
-                    " bytes; copy it again or prepare the part again.",
-                ErrorCode::damaged_file);
-  }
-
-  Bytes bytes_;
-  const std::string& name_;
-  Header header_;
-  Bytes table_;
-  std::array<Bytes, k_kinds + 1> sections_{};
-};
 
 TriangleMesh read_mesh(const Reader& reader, const std::string& name) {
   const auto vertices = reader.array<Vec3d>(Kind::vertices);
@@ -234,15 +39,7 @@ void read_info(const Reader& reader, Part& part) {
 }
 
 Field read_field(const Reader& reader, const std::shared_ptr<const void>& keep_alive) {
-  const FieldHeader& header = reader.one<FieldHeader>(Kind::field);
-  FieldData data;
-  data.origin = header.origin;
-  data.spacing = header.spacing;
-  data.bricks = header.bricks;
-  data.quantum = header.quantum;
-  data.band = header.band;
-  data.boundary = header.boundary;
-  data.lipschitz = header.lipschitz;
+  FieldData data = data_of(reader.one<FieldHeader>(Kind::field));
   data.brick_index = reader.array<std::uint32_t>(Kind::brick_index);
   data.samples = reader.array<std::int16_t>(Kind::samples);
   data.coarse = reader.array<float>(Kind::coarse);
@@ -260,6 +57,22 @@ Shell read_shell(const Reader& reader, const std::shared_ptr<const void>& keep_a
 
 }  // namespace
 
+FieldHeader asset::header_of(const FieldData& field) {
+  return {field.origin, field.spacing, field.bricks, field.quantum, field.band, field.boundary, field.lipschitz, 0};
+}
+
+FieldData asset::data_of(const FieldHeader& header) {
+  FieldData data;
+  data.origin = header.origin;
+  data.spacing = header.spacing;
+  data.bricks = header.bricks;
+  data.quantum = header.quantum;
+  data.band = header.band;
+  data.boundary = header.boundary;
+  data.lipschitz = header.lipschitz;
+  return data;
+}
+
 void write_asset(const Part& part, const std::filesystem::path& path) {
   const FieldData& field = part.field.data();
   const ShellData& shell = part.shell.data();
@@ -276,23 +89,24 @@ void write_asset(const Part& part, const std::filesystem::path& path) {
   std::vector<QualityLevel> quality;
   for (const ShellQuality::Level& level : part.shell_quality.levels)
     quality.push_back({level.mean_spacing, level.variation, level.points, 0});
-  const FieldHeader field_header{field.origin, field.spacing,  field.bricks,    field.quantum,
-                                 field.band,   field.boundary, field.lipschitz, 0};
+  const FieldHeader field_header = header_of(field);
 
   // In the order of Kind.
-  const std::array<Bytes, k_kinds> sections{std::as_bytes(std::span(part.name)),
-                                            bytes_of(info),
-                                            std::as_bytes(std::span(quality)),
-                                            std::as_bytes(std::span(part.mesh.vertices)),
-                                            std::as_bytes(std::span(part.mesh.triangles)),
-                                            bytes_of(field_header),
-                                            std::as_bytes(field.brick_index),
-                                            std::as_bytes(field.samples),
-                                            std::as_bytes(field.coarse),
-                                            std::as_bytes(shell.nodes),
-                                            std::as_bytes(shell.level_begin),
-                                            std::as_bytes(shell.positions),
-                                            std::as_bytes(shell.inward_normals)};
+  std::vector<Bytes> sections{std::as_bytes(std::span(part.name)),
+                              bytes_of(info),
+                              std::as_bytes(std::span(quality)),
+                              std::as_bytes(std::span(part.mesh.vertices)),
+                              std::as_bytes(std::span(part.mesh.triangles)),
+                              bytes_of(field_header),
+                              std::as_bytes(field.brick_index),
+                              std::as_bytes(field.samples),
+                              std::as_bytes(field.coarse),
+                              std::as_bytes(shell.nodes),
+                              std::as_bytes(shell.level_begin),
+                              std::as_bytes(shell.positions),
+                              std::as_bytes(shell.inward_normals)};
+  std::vector<std::shared_ptr<const void>> memory;
+  for (const Bytes bytes : elastic_sections(part, memory)) sections.push_back(bytes);
 
   static constexpr std::array<std::byte, k_asset_alignment> k_zeros{};
   std::array<TableEntry, k_kinds> table;
@@ -321,6 +135,7 @@ Part parse_asset(Bytes bytes, const std::shared_ptr<const void>& keep_alive, con
   try {
     part.field = read_field(reader, keep_alive);
     part.shell = read_shell(reader, keep_alive);
+    read_elastic(reader, keep_alive, part);
   } catch (const Error& error) {
     throw Error(name + ": " + error.what(), error.code());
   }

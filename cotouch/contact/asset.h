@@ -26,7 +26,7 @@
 
 namespace cotouch {
 
-constexpr std::uint32_t k_asset_version = 1;
+constexpr std::uint32_t k_asset_version = 2;  // version 1 had nothing that bends, and is read as well
 constexpr std::size_t k_asset_alignment = 64;
 
 // Leaves the old file or the new one under `path`, never half of one (see base/file.h).

@@ -68,6 +68,14 @@ std::uint64_t cache_key(const TriangleMesh& mesh, const PartSettings& settings) 
   hasher.add(settings.shell.points);
   hasher.add(settings.shell.offset);
   hasher.add(settings.shell.seed);
+  if (const std::optional<ElasticSettings>& elastic = settings.elastic) {
+    const Material& m = elastic->material;
+    for (const double v : {m.young, m.poisson, m.density, m.mass_damping, m.stiffness_damping, elastic->tets.edge})
+      hasher.add(v);
+    hasher.add(static_cast<std::uint32_t>(elastic->law));
+    for (const std::uint32_t v : {elastic->coordinates, elastic->domains, elastic->tets.target_tets}) hasher.add(v);
+    for (const Anchor& anchor : elastic->anchors) hasher.add(std::string_view(to_string(anchor)));
+  }
   // Counts first: without them, bytes could move between the two arrays unnoticed.
   hasher.add(mesh.vertices.size());
   hasher.add(mesh.triangles.size());

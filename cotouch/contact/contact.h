@@ -32,10 +32,15 @@
 
 namespace cotouch {
 
-// Where a body is and how it is shaped at this instant. Rigid bodies need no more than this.
+class Deformation;
+class DeformedField;
+
+// Where a body is and how it is shaped at this instant.
 struct BodyState {
   Pose pose;
-  double clearance = 0;  // metres of room that others keep from the body, as a grasping hand needs it
+  double clearance = 0;                // metres of room that others keep from the body, as a grasping hand needs it
+  Deformation* deformation = nullptr;  // of a body that bends; its memory is used, its shape is not changed
+  const DeformedField* deformed_field = nullptr;  // set to the same shape; needed of a body whose field is asked
 };
 
 struct ContactStats {

@@ -7,6 +7,8 @@
 #include <cotouch/contact/coherence.h>
 #include <cotouch/contact/contact.h>
 #include <cotouch/contact/detail.h>
+#include <cotouch/contact/elastic_sums.h>
+#include <cotouch/contact/point_sums.h>
 #include <cotouch/contact/scratch.h>
 #include <cotouch/field/field.h>
 #include <cotouch/shell/shell.h>
@@ -25,8 +27,9 @@ class ContactEngine {
   virtual ~ContactEngine() = default;
 
   // No allocation, no lock, no exception. Work is bounded by count. `cache` may be null; it belongs to this pair.
+  // `bending` is filled if a body bends and it is not null; it must have been reset to these sizes once before.
   virtual void evaluate(const BodyState& shell, const BodyState& field, const Detail& detail, ContactScratch& scratch,
-                        CoherenceCache* cache, PairContact& out) const noexcept = 0;
+                        CoherenceCache* cache, PairContact& out, ElasticSums* bending = nullptr) const noexcept = 0;
 };
 
 class NestedContact final : public ContactEngine {
@@ -40,7 +43,7 @@ class NestedContact final : public ContactEngine {
   // for the shell's points. The clearances of the two bodies add up; the field's largest_clearance() is the most that
   // counts.
   void evaluate(const BodyState& shell, const BodyState& field, const Detail& detail, ContactScratch& scratch,
-                CoherenceCache* cache, PairContact& out) const noexcept override;
+                CoherenceCache* cache, PairContact& out, ElasticSums* bending = nullptr) const noexcept override;
 
   // The same answer point by point, without the tree: the oracle for tests and the paper's tree-less column.
   void evaluate_exhaustively(const BodyState& shell, const BodyState& field, std::uint32_t to_level,
@@ -70,7 +73,18 @@ class NestedContact final : public ContactEngine {
  private:
   struct Placement;
   bool place(const BodyState& shell, const BodyState& field, Placement& placement) const noexcept;
-  void sum(const Placement& placement, const ContactScratch& scratch, PairContact& out) const noexcept;
+  void sum(const Placement& placement, const ContactScratch& scratch, PairContact& out,
+           ElasticSums* bending) const noexcept;
+  // Of a field that bends it finds the gradients, too. `out` may be null.
+  void add_bending(const Placement& placement, std::span<const ContactPoint> touching, PointSums::Block& block,
+                   ElasticSums* out) const noexcept;
+  void finish_bending(const Placement& placement, const ContactScratch& scratch, const PairContact& contact,
+                      ElasticSums& out) const noexcept;
+  Vec3f point_at(const Placement& placement, std::uint32_t point) const noexcept;
+  float distance_at(const Placement& placement, const Vec3f& point) const noexcept;
+  Vec3d slope_at(const Placement& placement, const Vec3f& point) const noexcept;
+  template <class Source>
+  double gap_of(const Source& source, double wanted, std::uint32_t most_nodes, ContactScratch& scratch) const noexcept;
 
   Shell shell_;
   Field field_;

@@ -21,6 +21,8 @@ constexpr std::size_t k_most_tets = 2'000'000;
 struct TetSettings {
   double edge = 0;                   // of the lattice's cubes, metres; 0: as long as `target_tets` asks for
   std::uint32_t target_tets = 3000;  // within some 15 %; parts that are thin everywhere may need more
+
+  friend bool operator==(const TetSettings&, const TetSettings&) = default;
 };
 
 // The same field and settings give the same mesh to the last bit. Faces fit together, volumes are positive, every node

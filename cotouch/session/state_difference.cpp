@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, sizeof(HandRecord) / sizeof(double)> k_ha
     "presence",   "position x", "position y", "position z", "rotation w", "rotation x", "rotation y", "rotation z",
     "velocity x", "velocity y", "velocity z", "spin x",     "spin y",     "spin z",     "body",       "grip x",
     "grip y",     "grip z",     "grip w",     "grip rx",    "grip ry",    "grip rz",    "force x",    "force y",
-    "force z",    "torque x",   "torque y",   "torque z",   "buttons"};
+    "force z",    "torque x",   "torque y",   "torque z",   "buttons",    "point"};
 
 std::string number(double value) {
   std::array<char, 32> text{};
@@ -41,7 +41,9 @@ std::string field_name(const WorldModel& model, const WorldState& state, std::si
   const std::size_t hands = state.hands().size() * k_hand.size();
   if (index < hands)
     return std::string(k_hand[index % k_hand.size()]) + " of hand " + std::to_string(index / k_hand.size());
-  return "the level of pair " + std::to_string(index - hands);
+  index -= hands;
+  if (index < state.pairs().size()) return "the level of pair " + std::to_string(index);
+  return "the bending coordinate " + std::to_string(index - state.pairs().size());
 }
 
 }  // namespace

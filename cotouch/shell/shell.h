@@ -58,7 +58,9 @@ class Shell {
   // Distance from the part's origin to its farthest point: bounds how far a rotation moves any point.
   float reach() const noexcept { return reach_; }
   const ShellData& data() const noexcept { return data_; }
-  // Of the nodes above the deepest level, numbered alike.
+  // Nodes above the deepest level, each level with its sentinel.
+  std::uint32_t branch_count() const noexcept { return data_.level_begin[data_.level_begin.size() - 2]; }
+  // Of these, numbered alike.
   const ShellBranch* branches() const noexcept { return branches_.get(); }
 
  private:

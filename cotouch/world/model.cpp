@@ -52,6 +52,7 @@ double spacing_of(const Part& part) {
 // Of two parts the one with more points, unless it is so large that they lie more than twice as far apart: small things
 // would fall between the points of a large table.
 bool brings_shell(const Part& first, const Part& second) {
+  if ((first.elastic != nullptr) != (second.elastic != nullptr)) return first.elastic != nullptr;
   const double a = spacing_of(first), b = spacing_of(second);
   const bool more = first.shell.point_count() >= second.shell.point_count();
   if (a > 0 && b > 0 && more && a > 2 * b) return false;
@@ -77,6 +78,7 @@ std::uint64_t part_hash(const Part& part) {
   hash.add_bytes(std::as_bytes(field.brick_index));
   for (const float v : {field.spacing, field.origin.x, field.origin.y, field.origin.z}) hash.add(v);
   hash.add_bytes(std::as_bytes(part.shell.data().positions));
+  if (part.elastic) hash.add(part.elastic->hash());
   return hash.digest();
 }
 
@@ -110,6 +112,7 @@ WorldModel::WorldModel(std::vector<BodyModel> bodies, const WorldSettings& setti
     reach_.push_back(reach);
   }
   find_boxes();
+  find_elastic();
   for (std::vector<double>* least : {&finest_cell_, &thinnest_wall_})
     least->assign(bodies_.size(), std::numeric_limits<double>::infinity());
   find_pairs(excluded);
@@ -137,6 +140,21 @@ void WorldModel::find_boxes() {
   }
 }
 
+void WorldModel::find_elastic() {
+  for (const BodyModel& body : bodies_) {
+    const auto bends = [](const Piece& piece) { return piece.part->elastic != nullptr; };
+    const bool any = std::any_of(body.pieces.begin(), body.pieces.end(), bends);
+    const std::string name = "The body '" + body.name + "'";
+    require(!any || body.pieces.size() == 1, name + " bends, so it must be one part alone.");
+    elastic_.push_back(any ? body.pieces[0].part->elastic.get() : nullptr);
+    elastic_begin_.push_back(bending_size_);
+    if (!any) continue;
+    require(body.motion == Motion::free || elastic_.back()->data().anchored,
+            name + " bends and nothing holds it: give it an anchor, or let it be free.");
+    bending_size_ += 2 * elastic_.back()->size();
+  }
+}
+
 void WorldModel::find_pairs(std::span<const std::pair<std::uint32_t, std::uint32_t>> excluded) {
   std::map<std::pair<const Part*, const Part*>, std::uint32_t> engine_of;
   std::map<const Part*, double> walls;
@@ -153,7 +171,10 @@ void WorldModel::find_pairs(std::span<const std::pair<std::uint32_t, std::uint32
   const auto size = static_cast<std::uint32_t>(bodies_.size());
   for (std::uint32_t a = 0; a < size; ++a)
     for (std::uint32_t b = a + 1; b < size; ++b) {
-      if (bodies_[a].motion != Motion::free && bodies_[b].motion != Motion::free) continue;
+      const auto gives_way = [&](std::uint32_t i) {
+        return bodies_[i].motion == Motion::free || elastic_[i] != nullptr;
+      };
+      if (!gives_way(a) && !gives_way(b)) continue;
       if (is_excluded(bodies_[a].id, bodies_[b].id)) continue;
       for (std::uint32_t i = 0; i < bodies_[a].pieces.size(); ++i)
         for (std::uint32_t j = 0; j < bodies_[b].pieces.size(); ++j) {

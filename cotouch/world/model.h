@@ -78,7 +78,7 @@ constexpr double k_thick = 0.02;  // metres: what is thicker is no different
 class WorldModel {
  public:
   // `excluded` names pairs of body ids that never touch. Of two pieces the one with more points brings its shell,
-  // unless they lie more than twice as far apart as the other's.
+  // unless they lie more than twice as far apart as the other's. What bends brings its shell to what does not.
   // Throws Error if ids repeat, a free body has no mass or a number makes no sense.
   WorldModel(std::vector<BodyModel> bodies, const WorldSettings& settings,
              std::span<const std::pair<std::uint32_t, std::uint32_t>> excluded = {}, std::optional<Task> task = {});
@@ -100,6 +100,14 @@ class WorldModel {
   const PartBox& box(std::uint32_t body, std::uint32_t piece) const noexcept {
     return boxes_[first_box_[body] + piece];
   }
+  // How a body bends: null if it is rigid. Its coordinates begin at elastic_begin() in WorldState::bending().
+  const ElasticModel* elastic(std::uint32_t body) const noexcept { return elastic_[body]; }
+  std::uint32_t elastic_begin(std::uint32_t body) const noexcept { return elastic_begin_[body]; }
+  std::uint32_t bending_size() const noexcept { return bending_size_; }  // coordinates and their rates, of all bodies
+  // Is a hand tied to one of its points, or to the body as a whole?
+  bool is_held_at_a_point(std::uint32_t body) const noexcept {
+    return elastic_[body] != nullptr && (bodies_[body].motion != Motion::free || !elastic_[body]->data().anchored);
+  }
   // The finest cell and the thinnest wall of anything that a body meets, metres; infinite if it meets nothing.
   double finest_cell(std::uint32_t body) const noexcept { return finest_cell_[body]; }
   double thinnest_wall(std::uint32_t body) const noexcept { return thinnest_wall_[body]; }
@@ -110,6 +118,7 @@ class WorldModel {
 
  private:
   void find_boxes();
+  void find_elastic();
   void find_pairs(std::span<const std::pair<std::uint32_t, std::uint32_t>> excluded);
   std::uint64_t compute_hash() const;
 
@@ -120,8 +129,11 @@ class WorldModel {
   std::vector<std::shared_ptr<const NestedContact>>
       engines_;  // one for each pair of parts, however many bodies have them
   std::vector<double> reach_, finest_cell_, thinnest_wall_;
-  std::vector<PartBox> boxes_;            // of all pieces, body by body
-  std::vector<std::uint32_t> first_box_;  // of each body
+  std::vector<PartBox> boxes_;                // of all pieces, body by body
+  std::vector<std::uint32_t> first_box_;      // of each body
+  std::vector<const ElasticModel*> elastic_;  // of each body, owned by its part
+  std::vector<std::uint32_t> elastic_begin_;
+  std::uint32_t bending_size_ = 0;
   std::uint32_t largest_shell_ = 0;
   std::uint64_t hash_ = 0;
 };

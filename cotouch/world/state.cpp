@@ -9,8 +9,11 @@
 namespace cotouch {
 
 WorldState::WorldState(const WorldModel& model)
-    : bodies_(model.bodies().size()), hands_(model.settings().hands), pairs_(model.pairs().size()) {
-  block_.resize(pairs_begin() + pairs_ * (sizeof(PairRecord) / sizeof(double)));
+    : bodies_(model.bodies().size()),
+      hands_(model.settings().hands),
+      pairs_(model.pairs().size()),
+      bending_(model.bending_size()) {
+  block_.resize(bending_begin() + bending_);
   head() = {};
   for (std::size_t i = 0; i < bodies_; ++i) {
     const BodyModel& body = model.bodies()[i];
@@ -49,6 +52,7 @@ bool WorldState::restore(std::span<const std::byte> bytes) noexcept {
     const std::size_t at = hands_begin() + h * k_hand;
     if (!rotation_at(at + 1) || !rotation_at(at + 15)) return false;
     if (!whole(number(at), 0, 1) || !whole(number(at + 14), -1, static_cast<double>(bodies_) - 1)) return false;
+    if (!whole(number(at + k_hand - 1), -1, 0x1p32)) return false;
   }
   for (std::size_t p = 0; p < pairs_; ++p)
     if (!whole(number(pairs_begin() + p), 0, 255)) return false;

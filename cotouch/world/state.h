@@ -31,8 +31,10 @@ struct HandRecord {
   Pose grip;         // of the hand in that body's frame when it grasped
   Wrench felt;       // on the hand about its position
   double buttons = 0;
+  double point =
+      -1;  // of the body's shell that it holds, if the body is held at a point; the grip is in that one's frame
 };
-static_assert(sizeof(HandRecord) == 29 * sizeof(double));
+static_assert(sizeof(HandRecord) == 30 * sizeof(double));
 
 struct PairRecord {
   double level = 0;  // rendered last
@@ -65,6 +67,10 @@ class WorldState {
   std::span<PairRecord> pairs() noexcept { return {at<PairRecord>(pairs_begin()), pairs_}; }
   std::span<const PairRecord> pairs() const noexcept { return {at<PairRecord>(pairs_begin()), pairs_}; }
 
+  // How elastic bodies are bent, one after another: the coordinates of each and then their rates (WorldModel::elastic).
+  std::span<double> bending() noexcept { return {at<double>(bending_begin()), bending_}; }
+  std::span<const double> bending() const noexcept { return {at<double>(bending_begin()), bending_}; }
+
   std::span<const std::byte> bytes() const noexcept { return std::as_bytes(std::span(block_)); }
   // Takes over the bytes of a state of the same world. False, nothing changed, if they are of another size or hold what
   // is not a state: numbers that are not finite, rotations that are none, indices of nothing.
@@ -86,8 +92,10 @@ class WorldState {
   std::size_t hands_begin() const noexcept { return bodies_begin() + bodies_ * (sizeof(BodyRecord) / sizeof(double)); }
   std::size_t pairs_begin() const noexcept { return hands_begin() + hands_ * (sizeof(HandRecord) / sizeof(double)); }
 
+  std::size_t bending_begin() const noexcept { return pairs_begin() + pairs_ * (sizeof(PairRecord) / sizeof(double)); }
+
   std::vector<double> block_;
-  std::size_t bodies_ = 0, hands_ = 0, pairs_ = 0;
+  std::size_t bodies_ = 0, hands_ = 0, pairs_ = 0, bending_ = 0;
 };
 
 }  // namespace cotouch

@@ -3,6 +3,7 @@
 #include <cotouch/world/step_work.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace cotouch {
@@ -21,6 +22,10 @@ struct Step {
 
   void take_inputs(std::span<const HandInput> inputs) noexcept;
   void take_pose(HandRecord& hand, const Pose& pose) noexcept;
+  bool can_be_held(std::uint32_t body) const noexcept;
+  bool keeps_hold(const HandRecord& hand) const noexcept;
+  void take_hold(HandRecord& hand) noexcept;
+  Deformation& shape_of(std::uint32_t body) noexcept;
   void advance(const Island& island) noexcept;
   double next_substep(const Island& island, double left) noexcept;
   void set_speeds(const Island& island) noexcept;
@@ -64,6 +69,31 @@ void Step::take_pose(HandRecord& hand, const Pose& pose) noexcept {
   hand.pose = next;
 }
 
+bool Step::can_be_held(std::uint32_t body) const noexcept {
+  return state.bodies()[body].motion == static_cast<double>(Motion::free) || model.is_held_at_a_point(body);
+}
+
+// A state may come from a stranger: a hold on a point that is not there is none.
+bool Step::keeps_hold(const HandRecord& hand) const noexcept {
+  const auto i = static_cast<std::uint32_t>(hand.body);
+  if (!can_be_held(i) || model.is_held_at_a_point(i) != (hand.point >= 0)) return false;
+  return hand.point < 0 || hand.point < static_cast<double>(model.elastic(i)->data().shell.size());
+}
+
+void Step::take_hold(HandRecord& hand) noexcept {
+  const auto i = static_cast<std::uint32_t>(hand.body);
+  hand.point = -1;
+  if (model.is_held_at_a_point(i)) {
+    const Pose piece = state.bodies()[i].pose * model.bodies()[i].pieces[0].place;
+    hand.point = nearest_point(model, i, piece, hand.pose.position, shape_of(i));
+  }
+  hand.grip = inverse(held_part(model, state, hand, w)) * hand.pose;
+}
+
+Deformation& Step::shape_of(std::uint32_t body) noexcept {
+  return w.bending[static_cast<std::size_t>(w.bodies[body].bending)].shape;
+}
+
 void Step::take_inputs(std::span<const HandInput> inputs) noexcept {
   const std::span<HandRecord> hands = state.hands();
   for (std::size_t i = 0; i < hands.size(); ++i) {
@@ -79,13 +109,10 @@ void Step::take_inputs(std::span<const HandInput> inputs) noexcept {
     if (input.action == HandInput::Action::release) hand.body = -1;
     if (input.action == HandInput::Action::grasp) {
       const auto body = model.index_of(input.body);
-      const bool can = body && state.bodies()[*body].motion == static_cast<double>(Motion::free);
-      hand.body = can ? static_cast<double>(*body) : -1;
-      if (can) hand.grip = inverse(state.bodies()[*body].pose) * hand.pose;
+      hand.body = body && can_be_held(*body) ? static_cast<double>(*body) : -1;
+      if (hand.body >= 0) take_hold(hand);
     }
-    if (hand.body >= 0 &&
-        state.bodies()[static_cast<std::size_t>(hand.body)].motion != static_cast<double>(Motion::free))
-      hand.body = -1;
+    if (hand.body >= 0 && !keeps_hold(hand)) hand.body = -1;
   }
 }
 
@@ -99,9 +126,10 @@ void Step::set_speeds(const Island& island) noexcept {
   }
   for (const std::uint32_t i : bodies(island)) {
     BodyWork& body = w.bodies[i];
+    if (body.role == Role::still) body.speed = body.bend_speed;
     if (body.role != Role::free) continue;
     const BodyRecord& record = state.bodies()[i];
-    body.speed = norm(record.velocity) + norm(record.spin) * model.reach(i);
+    body.speed = norm(record.velocity) + norm(record.spin) * model.reach(i) + body.bend_speed;
     // What lies on something does not fall; else a world at rest would be cut into substeps for nothing.
     body.gain = body.supported ? 0 : body.pull;
   }
@@ -153,15 +181,17 @@ void Step::advance(const Island& island) noexcept {
         follow_path(model, state, i, now, now + h, w);
       } else if (body.role == Role::held) {
         set_held_velocity(model, state, i, h, w);
-      } else {
+      } else if (body.role == Role::free) {
         body.velocity = {state.bodies()[i].velocity, state.bodies()[i].spin};
         body.unknown = static_cast<std::int32_t>(w.unknowns.size());
         w.unknowns.push_back(i);
       }
     }
-    add_grasps(model, state, w);
+    list_bending(island, w);
+    add_grasps(model, state, island, w);
     solve_velocities(model, h, w);
     for (const std::uint32_t i : bodies(island)) move_body(model, state, i, h, w);
+    for (const std::uint32_t i : w.bent) move_bending(model, i, h, w);
     left = h < left ? left - h : 0;
   }
   for (const std::uint32_t i : bodies(island)) w.bodies[i].unknown = -1;
@@ -172,8 +202,7 @@ void Step::feel() noexcept {
   for (HandRecord& hand : state.hands()) {
     hand.felt = {};
     if (hand.present == 0 || hand.body < 0) continue;
-    const Pose grip = state.bodies()[static_cast<std::size_t>(hand.body)].pose * hand.grip;
-    hand.felt = -couple(model.settings().coupling, hand.pose, grip).wrench;
+    hand.felt = -couple(model.settings().coupling, hand.pose, held_frame(model, state, hand, w)).wrench;
   }
 }
 
@@ -218,6 +247,31 @@ StepScratch::StepScratch(const WorldModel& model, bool coherence) : work_(std::m
   w.island_mass.resize(bodies);
   w.bodies.resize(bodies);
   w.links.resize(pairs + model.settings().hands);
+  std::size_t coordinates = 0;
+  std::uint32_t largest = 0;
+  for (std::uint32_t i = 0; i < bodies; ++i)
+    if (const ElasticModel* elastic = model.elastic(i)) {
+      w.bending.emplace_back(*elastic, model.bodies()[i].pieces[0].part->field);
+      for (const PairModel& pair : model.pairs()) w.bending.back().field_is_asked |= pair.field_body == i;
+      coordinates += elastic->size();
+      largest = std::max(largest, elastic->size());
+    }
+  w.bent.reserve(w.bending.size());
+  w.bending_contacts.resize(pairs);
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const auto size = [&](std::uint32_t body) {
+      return model.elastic(body) != nullptr ? model.elastic(body)->size() : 0;
+    };
+    const std::uint32_t shell = size(model.pairs()[i].shell_body), field = size(model.pairs()[i].field_body);
+    if (shell + field == 0) continue;
+    w.bending_contacts[i].reset(shell, field);
+    w.bending_links.emplace_back(shell + field);
+  }
+  if (!w.bending.empty())
+    for (std::uint32_t i = 0; i < model.settings().hands; ++i) w.bending_links.emplace_back(largest);
+  for (std::vector<double>* v :
+       {&w.bend_change, &w.bend_residual, &w.bend_direction, &w.bend_product, &w.bend_preconditioned})
+    v->resize(coordinates);
   w.unknowns.reserve(bodies);
   for (std::vector<Vec6>* v : {&w.change, &w.residual, &w.direction, &w.product, &w.preconditioned}) v->resize(bodies);
   w.diagonal.resize(bodies);
@@ -260,6 +314,7 @@ void step(const WorldModel& model, WorldState& state, std::span<const HandInput>
           const StepDetail& detail) noexcept {
   Step s{model, state, scratch.work(), detail, model.settings().tick};
   StepScratch::Work& w = s.w;
+  for (std::uint32_t i = 0; i < w.bodies.size(); ++i) place_bending(model, state, i, w);
   s.take_inputs(inputs);
   for (std::uint32_t i = 0; i < w.bodies.size(); ++i) begin_body(model, state, i, w);
   find_islands(model, w);
@@ -280,6 +335,20 @@ WorldEnergy energy(const WorldModel& model, const WorldState& state) noexcept {
     const Vec3d spin = rotate(record.pose.rotation.conjugate(), record.spin);
     sum.kinetic += 0.5 * (mass.mass * norm_squared(record.velocity) + dot(spin, mass.inertia * spin));
     sum.potential -= mass.mass * dot(model.settings().gravity, transform(record.pose, mass.center));
+  }
+  for (std::uint32_t i = 0; i < model.bodies().size(); ++i) {
+    const ElasticModel* const elastic = model.elastic(i);
+    if (elastic == nullptr) continue;
+    const double* const q = state.bending().data() + model.elastic_begin(i);
+    const Vec3d gravity = gravity_on(model, i, state.bodies()[i].pose);
+    std::array<double, k_most_coordinates> force;
+    std::array<double, packed_size(k_most_coordinates)> tangent;
+    sum.potential += elastic->internal({q, elastic->size()}, force, tangent);
+    for (std::size_t j = 0; j < elastic->size(); ++j) {
+      const double rate = q[elastic->size() + j];
+      sum.kinetic += 0.5 * rate * rate;
+      sum.potential -= weight_of(*elastic, gravity, j) * q[j];
+    }
   }
   return sum;
 }

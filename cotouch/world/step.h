@@ -74,7 +74,8 @@ class StepScratch {
 void step(const WorldModel& model, WorldState& state, std::span<const HandInput> inputs, StepScratch& scratch,
           const StepDetail& detail = {}) noexcept;
 
-// Joules: kinetic energy of free bodies and their height over the origin; without what contacts and grasps store.
+// Joules: kinetic energy of free bodies and their height over the origin, and of bodies that bend what they store;
+// without what contacts and grasps store.
 struct WorldEnergy {
   double kinetic = 0, potential = 0;
 };

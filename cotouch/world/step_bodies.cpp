@@ -84,13 +84,6 @@ double distance_moved(const Pose& from, const Pose& to, double reach) {
   return norm(to.position - from.position) + norm(rotation_vector(to.rotation * from.rotation.conjugate())) * reach;
 }
 
-// The part of a body's velocity that the hand has, too. The hand does not feel the damper, so that may only brake: one
-// that drew the body after the hand would give it energy that nobody put in.
-Vec3d in_pace(const Vec3d& body, const Vec3d& hand) {
-  const double square = norm_squared(body);
-  return square > 0 ? body * std::clamp(dot(body, hand) / square, 0.0, 1.0) : Vec3d{};
-}
-
 }  // namespace
 
 bool is_held_by(const HandRecord& hand, std::uint32_t body) noexcept {
@@ -114,14 +107,17 @@ void begin_body(const WorldModel& model, WorldState& state, std::uint32_t i, Ste
   const BodyRecord& record = state.bodies()[i];
   const BodyModel& b = model.bodies()[i];
   const double tick = model.settings().tick, reach = model.reach(i);
+  const std::int32_t bending = body.bending;
   body = {};
+  body.bending = bending;
   body.clearance = record.clearance;
   // A state may come from a stranger: what the model has no path or mass for stays where it is.
   if (record.motion == static_cast<double>(Motion::path) && b.path) body.role = Role::path;
+  const std::span<const HandRecord> hands = std::as_const(state).hands();
+  body.in_hand = std::any_of(hands.begin(), hands.end(), [&](const HandRecord& h) { return is_held_by(h, i); });
   if (record.motion == static_cast<double>(Motion::free) && b.mass.mass > 0) {
-    const std::span<const HandRecord> hands = std::as_const(state).hands();
-    body.in_hand = std::any_of(hands.begin(), hands.end(), [&](const HandRecord& h) { return is_held_by(h, i); });
-    body.role = body.in_hand && b.holding == Holding::quasi_static ? Role::held : Role::free;
+    const bool follows = b.holding == Holding::quasi_static && !model.is_held_at_a_point(i);
+    body.role = body.in_hand && follows ? Role::held : Role::free;
   }
   if (body.role == Role::free) limit_speed(model, state, i);
   body.last_move = (norm(record.velocity) + norm(record.spin) * reach) * k_balance_period;
@@ -139,6 +135,7 @@ void begin_body(const WorldModel& model, WorldState& state, std::uint32_t i, Ste
     body.speed = body.travel / tick;
   }
   if (body.role == Role::held) body.travel = way_to_hands(model, state, i);
+  begin_bending(model, i, w);
   body.push = body.travel;
   if (body.role == Role::held)  // near something it goes in small moves, and few of them
     body.push = std::min(body.travel, k_most_balances * tick / k_balance_period * held_step(model, i));
@@ -201,41 +198,10 @@ void set_held_velocity(const WorldModel& model, WorldState& state, std::uint32_t
   body.velocity = {record.velocity, record.spin};
 }
 
-void add_grasps(const WorldModel& model, const WorldState& state, StepScratch::Work& w) noexcept {
-  const CouplingSettings& coupling = model.settings().coupling;
-  for (const HandRecord& hand : state.hands()) {
-    if (hand.present == 0 || hand.body < 0) continue;
-    const auto i = static_cast<std::size_t>(hand.body);
-    const BodyWork& body = w.bodies[i];
-    if (body.unknown < 0) continue;
-    const Pose grip = body.pose * hand.grip;
-    const CouplingResult pull = couple(coupling, hand.pose, grip);
-    Link& link = w.links[w.link_count++];
-    link = {};
-    link.a = static_cast<std::int32_t>(i);
-    link.at = grip.position;
-    link.may_pull = true;
-    // Secant stiffness, symmetric: the first is the spring's, the second leaves out how a large turn skews it.
-    const double linear = -pull.solve_gradient.force_linear(0, 0);
-    const double angle =
-        norm(pull.wrench.torque) > 0 ? norm(rotation_vector(hand.pose.rotation * grip.rotation.conjugate())) : 0;
-    const double angular = angle > 0 ? norm(pull.wrench.torque) / angle : coupling.angular_stiffness;
-    link.stiffness = {Mat3::identity() * linear, {}, {}, Mat3::identity() * angular};
-    const MassProperties& mass = model.bodies()[i].mass;
-    const double inertia = (mass.inertia(0, 0) + mass.inertia(1, 1) + mass.inertia(2, 2)) / 3;
-    const double c = 2 * coupling.damping * std::sqrt(linear * mass.mass);
-    const double ca = 2 * coupling.damping * std::sqrt(angular * inertia);
-    link.damping = {Mat3::identity() * c, {}, {}, Mat3::identity() * ca};
-    // The solve damps the motion against the world; as much of it as keeps pace with the hand is taken out here.
-    const Vec6 grip_velocity = velocity_at(body.velocity, body.center, link.at);
-    link.wrench = {pull.wrench.force + in_pace(grip_velocity.linear, hand.velocity.linear) * c,
-                   pull.wrench.torque + in_pace(grip_velocity.angular, hand.velocity.angular) * ca};
-  }
-}
-
 void move_body(const WorldModel& model, WorldState& state, std::uint32_t i, double h, StepScratch::Work& w) noexcept {
   BodyWork& body = w.bodies[i];
   BodyRecord& record = state.bodies()[i];
+  if (body.role == Role::still) return;
   if (body.role != Role::free) {
     body.last_move = distance_moved(record.pose, body.next, model.reach(i));
     body.moved += body.last_move;

@@ -21,7 +21,11 @@ bool is_held(const BodyWork& body) {
 }
 
 bool is_still(const BodyWork& body) {
-  return body.role == BodyWork::Role::still;
+  return body.role == BodyWork::Role::still && body.bending < 0;
+}
+
+bool bends(const BodyWork& body) {
+  return body.bending >= 0;
 }
 
 bool is_dynamic(const BodyWork& body) {
@@ -47,7 +51,11 @@ double width_squared(const ContactSums& sums, const Vec3d& arm) {
 
 // Coulomb's friction, viscous below the slip speed, as a damping about the link's point: along the surface at the
 // centre of pressure, about the normal there with the contact's own width as lever, and against rolling.
-Mat6 friction_damping(double coefficient, double width2, const Vec3d& arm, const Wrench& wrench, const Vec6& relative) {
+struct Friction {
+  Mat3 sliding;  // at the centre of pressure
+  Mat6 damping;  // all of it
+};
+Friction friction(double coefficient, double width2, const Vec3d& arm, const Wrench& wrench, const Vec6& relative) {
   const double push = norm(wrench.force);
   if (!(push > 0) || !(coefficient > 0)) return {};
   const Vec3d normal = wrench.force / push;
@@ -60,8 +68,8 @@ Mat6 friction_damping(double coefficient, double width2, const Vec3d& arm, const
   const Mat3 along = Mat3::identity() - nn;
   const Mat3 turning_damping =
       nn * (viscosity * width2) + along * (k_rolling_arm * push / std::max(norm(rolling), k_slow_roll));
-  const Mat6 about_arm{along * viscosity, {}, {}, turning_damping};
-  return moved_stiffness(about_arm, arm);
+  const Mat3 sliding = along * viscosity;
+  return {sliding, moved_stiffness({sliding, {}, {}, turning_damping}, arm)};
 }
 
 // What is in another gets out in time, not in one substep: it would be thrown out at whatever speed that takes, and a
@@ -82,6 +90,7 @@ std::int32_t owner_of(const StepScratch::Work& work, const PairModel& pair) {
   if (field.role == BodyWork::Role::held) return b;
   if (shell.in_hand != field.in_hand) return shell.in_hand ? a : b;
   if (is_dynamic(shell) && is_dynamic(field)) return shell.in_hand ? a : -1;
+  if (!is_dynamic(shell) && !is_dynamic(field)) return bends(shell) ? a : b;
   return is_dynamic(shell) ? a : b;
 }
 
@@ -108,6 +117,17 @@ Detail later_detail_of_held(const WorldModel& model, std::uint32_t last) {
   return Detail::by_state({static_cast<std::uint32_t>(k_held_look * model.settings().tick), 0}, last);
 }
 
+BodyState contact_state(const WorldModel& model, std::uint32_t body, std::uint32_t piece, StepScratch::Work& work) {
+  const BodyWork& b = work.bodies[body];
+  BodyState state{piece_pose(model, work, body, piece), b.clearance};
+  if (bends(b)) {
+    BendingWork& bending = work.bending[static_cast<std::size_t>(b.bending)];
+    state.deformation = &bending.shape;
+    state.deformed_field = bending.field_is_asked ? &bending.field : nullptr;
+  }
+  return state;
+}
+
 void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail& detail, std::uint32_t i,
                    StepScratch::Work& work) {
   const PairModel& pair = model.pairs()[i];
@@ -124,9 +144,10 @@ void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail&
   // What hurries uses a cache up faster than that pays, and how many points it looks up must not depend on one: the
   // number of its moves does.
   const bool hurries = a.hurries || b.hurries;
-  model.engine(pair).evaluate({piece_pose(model, work, pair.shell_body, pair.shell_piece), a.clearance},
-                              {piece_pose(model, work, pair.field_body, pair.field_piece), b.clearance}, wanted,
-                              work.contact, work.caches.empty() || hurries ? nullptr : &work.caches[i], contact);
+  model.engine(pair).evaluate(contact_state(model, pair.shell_body, pair.shell_piece, work),
+                              contact_state(model, pair.field_body, pair.field_piece, work), wanted, work.contact,
+                              work.caches.empty() || hurries ? nullptr : &work.caches[i], contact,
+                              &work.bending_contacts[i]);
   if (hurries)
     for (BodyWork* body : {&a, &b}) body->points += work.contact.point_count;
   if (first)
@@ -150,9 +171,9 @@ void find_gap(const WorldModel& model, std::uint32_t i, double wanted, std::uint
               StepScratch::Work& work) noexcept {
   const PairModel& pair = model.pairs()[i];
   const BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
-  const double gap = model.engine(pair).gap({piece_pose(model, work, pair.shell_body, pair.shell_piece), a.clearance},
-                                            {piece_pose(model, work, pair.field_body, pair.field_piece), b.clearance},
-                                            wanted, most_nodes, work.contact);
+  const double gap = model.engine(pair).gap(contact_state(model, pair.shell_body, pair.shell_piece, work),
+                                            contact_state(model, pair.field_body, pair.field_piece, work), wanted,
+                                            most_nodes, work.contact);
   PairWork& w = work.pairs[i];
   w.free_until = a.moved + b.moved + gap;
   w.gap_known_at = gap < wanted && most_nodes == k_close_look ? a.moved + b.moved : -1;
@@ -221,13 +242,14 @@ void sum_contacts(const WorldModel& model, const Island& island, StepScratch::Wo
     other.force.stiffness = other.force.stiffness + share.stiffness;
   }
 
-  work.link_count = 0;
+  work.link_count = work.bending_link_count = 0;
   for (const std::uint32_t i : pairs) {
     const PairModel& pair = model.pairs()[i];
     if (!work.pairs[i].touching) continue;
     const PairContact& contact = work.contacts[i];
     const BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
-    if (!is_dynamic(a) && !is_dynamic(b)) continue;
+    const bool bending = bends(a) || bends(b);
+    if (!is_dynamic(a) && !is_dynamic(b) && !bending) continue;
     const std::int32_t owner = owner_of(work, pair);
     const ContactForce force = owner < 0 ? contact.on_shell
                                          : contact_force(contact.sums, settings.contact.stiffness,
@@ -240,12 +262,25 @@ void sum_contacts(const WorldModel& model, const Island& island, StepScratch::Wo
     link.wrench = force.wrench;
     link.stiffness = force.stiffness;
     const Vec6 va = velocity_at(a.velocity, a.center, link.at), vb = velocity_at(b.velocity, b.center, link.at);
+    Vec6 relative{va.linear - vb.linear, va.angular - vb.angular};
+    BendingLink* const bend = bending ? &work.bending_links[work.bending_link_count] : nullptr;
+    const ElasticSums& sums = work.bending_contacts[i];
+    if (bend != nullptr) {
+      link.bending = static_cast<std::int32_t>(work.bending_link_count++);
+      bend->reset(a.bending, b.bending, sums.size());
+      const double total = owner < 0 ? contact.sums.depth8 : work.bodies[static_cast<std::size_t>(owner)].shared.depth8;
+      bend_by_contact(sums, contact.sums, force.scale, total, *bend);
+      relative.linear += carried_velocity(sums, work, *bend);
+    }
     const Vec3d arm = center_of_pressure(contact.sums);
     const double width2 = width_squared(contact.sums, arm);
-    link.damping = friction_damping(settings.friction, width2, arm, force.wrench,
-                                    {va.linear - vb.linear, va.angular - vb.angular});
+    const Friction braking = friction(settings.friction, width2, arm, force.wrench, relative);
+    link.damping = braking.damping;
+    if (bend != nullptr) bend_by_friction(sums, braking.sliding, arm, *bend);
     // A body held without inertia goes its whole way in one substep, however short: its speed means nothing.
-    if (!is_held(a) && !is_held(b)) link.recovery = recovery_damping(force.stiffness, width2, arm);
+    if (is_held(a) || is_held(b)) continue;
+    link.recovery = bend != nullptr ? force.stiffness * k_recovery : recovery_damping(force.stiffness, width2, arm);
+    if (bend != nullptr) bend->recovery = k_recovery;
   }
 }
 

@@ -47,7 +47,7 @@ class IslandSearch {
   }
 
  private:
-  bool moves(std::uint32_t body) const { return w_.bodies[body].role != Role::still; }
+  bool moves(std::uint32_t body) const { return w_.bodies[body].role != Role::still || w_.bodies[body].bending >= 0; }
 
   std::uint32_t island_of(std::uint32_t body) const {
     while (w_.bodies[body].island != body) body = w_.bodies[body].island;
@@ -70,12 +70,17 @@ class IslandSearch {
     }
   }
 
+  // Metres by which a body may reach out of its box.
+  double bent(const BodyWork& body) const {
+    return body.bending < 0 ? 0 : w_.bending[static_cast<std::size_t>(body.bending)].shape.largest_move();
+  }
+
   bool may_meet(std::uint32_t i) {
     const PairModel& pair = model_.pairs()[i];
     const std::uint32_t shell = pair.shell_body, field = pair.field_body;
     if (!moves(shell) && !moves(field)) return false;
     const BodyWork &a = w_.bodies[shell], &b = w_.bodies[field];
-    const double travel = a.travel + b.travel, margin = travel + a.clearance + b.clearance;
+    const double travel = a.travel + b.travel, margin = travel + a.clearance + b.clearance + bent(a) + bent(b);
     if (norm(a.pose.position - b.pose.position) > model_.reach(shell) + model_.reach(field) + margin) return false;
     if (are_apart(model_.box(shell, pair.shell_piece), piece_pose(model_, w_, shell, pair.shell_piece),
                   model_.box(field, pair.field_piece), piece_pose(model_, w_, field, pair.field_piece), margin))
@@ -89,6 +94,10 @@ class IslandSearch {
     return work.free_until < travel;
   }
 
+  static bool gives_way(const BodyWork& body) {
+    return body.role == Role::free || (body.role == Role::still && body.bending >= 0);
+  }
+
   // Whoever is hit may become as fast as whoever hit it, up to twice as fast if that is heavier, and so meet others.
   // True if anybody may get farther than was thought.
   bool spread_travel() {
@@ -97,13 +106,13 @@ class IslandSearch {
     for (std::uint32_t i = 0; i < w_.bodies.size(); ++i) {
       const std::uint32_t first = island_of(i);
       w_.island_push[first] = std::max(w_.island_push[first], w_.bodies[i].push);
-      const double mass = w_.bodies[i].role == Role::free ? model_.bodies()[i].mass.mass : k_unmoved;
+      const double mass = gives_way(w_.bodies[i]) ? model_.bodies()[i].mass.mass : k_unmoved;
       w_.island_mass[first] = std::max(w_.island_mass[first], mass);
     }
     bool farther = false;
     for (std::uint32_t i = 0; i < w_.bodies.size(); ++i) {
       BodyWork& body = w_.bodies[i];
-      if (body.role != Role::free) continue;
+      if (!gives_way(body)) continue;
       const std::uint32_t first = island_of(i);
       const double mass = model_.bodies()[i].mass.mass, heaviest = w_.island_mass[first];
       const double hit = w_.island_push[first] * 2 * heaviest / (heaviest + mass);

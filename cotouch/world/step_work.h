@@ -1,6 +1,7 @@
 // The inside of a step, shared by its source files.
 #pragma once
 
+#include <cotouch/elastic/deformed_field.h>
 #include <cotouch/world/step.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@ struct BodyWork {
   enum class Role : std::uint8_t { still, path, held, free };  // held: quasi-statically
   Role role = Role::still;
   bool in_hand = false;
+  std::int32_t bending = -1;  // its place among the bodies that bend; -1: it is rigid
   std::int32_t unknown = -1;  // its place among the free bodies of this substep
   Pose pose;
   Vec3d center;        // of mass, in the world
@@ -26,6 +28,7 @@ struct BodyWork {
   double travel = 0;       // metres that any of its points may move within the tick
   double moved = 0;        // metres that any of them has moved at most, so far
   double speed = 0;        // m/s of the fastest of them at the beginning of the next substep
+  double bend_speed = 0;   // m/s of the fastest of them against the body's frame
   double gain = 0;         // m/s^2 by which that may grow
   double pull = 0;         // m/s^2 by which gravity and hands may make a free body faster
   bool supported = false;  // something touches it
@@ -40,6 +43,42 @@ struct BodyWork {
   bool near = false;         // something may be within reach in this tick
   std::uint32_t island = 0;  // during the search for islands: the first body it is known to meet
   Pose next;                 // after this substep; not of free bodies
+};
+
+// A body that bends, during a substep.
+struct BendingWork {
+  BendingWork(const ElasticModel& elastic, const Field& rest);
+
+  const ElasticModel* model;
+  Deformation shape;
+  DeformedField field;
+  bool force_is_known = false;
+  bool field_is_asked = false;  // by a body that bends, too
+  double* q = nullptr;          // in the state; the rates follow
+  std::size_t unknown = 0;      // where its coordinates begin among the unknown ones of this substep
+  std::vector<double> force;    // of the material
+  std::vector<double> tangent;  // its derivative, packed
+  std::vector<double> block;    // of the system, factorised
+
+  std::size_t size() const noexcept { return model->size(); }
+  double* rate() const noexcept { return q + model->size(); }
+  void set_shape() noexcept;
+  // Once for every shape.
+  void find_force() noexcept;
+};
+
+// What a link does to the coordinates of its bodies: as Link, continued. Coordinates of its first body come first.
+struct BendingLink {
+  std::int32_t a = -1, b = -1;                         // among the bodies that bend; -1: rigid
+  std::size_t size = 0;                                // coordinates of both
+  std::vector<double> force;                           // on them
+  std::vector<double> mixed_stiffness, mixed_damping;  // how the wrench depends on them, six rows
+  std::vector<double> stiffness, damping;              // of theirs, all rows
+  double recovery = 0;                                 // seconds: damping of the stiffness' directions
+  std::vector<double> mixed_matrix, matrix;            // as Link::matrix
+
+  explicit BendingLink(std::size_t most_coordinates);
+  void reset(std::int32_t first, std::int32_t second, std::size_t coordinates) noexcept;
 };
 
 // A pair during the tick. Small, because substeps go through all that may meet.
@@ -72,6 +111,7 @@ struct Link {
   Mat6 matrix;                  // h^2 C + h D with both dampings, for this substep
   bool active = true;
   bool may_pull = false;
+  std::int32_t bending = -1;  // its place among the bending links; -1: its bodies are rigid
 };
 
 struct SymmetricBlock {  // L D L' of a 6 x 6 matrix
@@ -90,12 +130,20 @@ struct StepScratch::Work {
   std::vector<BodyWork> bodies;
   std::vector<Link> links;
   std::uint32_t link_count = 0;
+  std::vector<BendingWork> bending;
+  std::vector<ElasticSums> bending_contacts;  // of each pair; empty if it is rigid
+  std::vector<BendingLink> bending_links;     // in the order of `links`, of those that have one
+  std::uint32_t bending_link_count = 0;
   std::uint32_t substeps = 0;    // of the island that took most
   std::uint64_t looks_left = 0;  // of the island that is stepped, in this tick, as far as can be told
   // Conjugate gradients: one entry a free body.
   std::vector<std::uint32_t> unknowns;  // bodies
   std::vector<Vec6> change, residual, direction, product, preconditioned;
   std::vector<Mat6> diagonal;
+  // The same for coordinates of bodies that bend.
+  std::vector<std::uint32_t> bent;  // bodies that bend, of the island that is stepped
+  std::size_t coordinates = 0;      // of them
+  std::vector<double> bend_change, bend_residual, bend_direction, bend_product, bend_preconditioned;
   std::vector<SymmetricBlock> blocks;
 };
 
@@ -149,10 +197,36 @@ double balance_period(const BodyWork& body) noexcept;
 // The velocity of a body that gets to its `next` in `h` seconds.
 void set_held_velocity(const WorldModel& model, WorldState& state, std::uint32_t body, double h,
                        StepScratch::Work& work) noexcept;
-// Links to the hands that hold an island's bodies with their mass.
-void add_grasps(const WorldModel& model, const WorldState& state, StepScratch::Work& work) noexcept;
+// Links to the hands that hold an island's bodies with their mass, or at a point.
+void add_grasps(const WorldModel& model, const WorldState& state, const Island& island,
+                StepScratch::Work& work) noexcept;
 void move_body(const WorldModel& model, WorldState& state, std::uint32_t body, double h,
                StepScratch::Work& work) noexcept;
+// step_bending.cpp: bodies that bend.
+// Finds its coordinates in the state; before anything else asks for its shape.
+void place_bending(const WorldModel& model, WorldState& state, std::uint32_t body, StepScratch::Work& work) noexcept;
+// How far it may get within the tick.
+void begin_bending(const WorldModel& model, std::uint32_t body, StepScratch::Work& work) noexcept;
+// Gravity in the frame of a body's only part, and how it pulls at a coordinate.
+Vec3d gravity_on(const WorldModel& model, std::uint32_t body, const Pose& pose) noexcept;
+double weight_of(const ElasticModel& elastic, const Vec3d& gravity, std::size_t coordinate) noexcept;
+// Force and stiffness of the material, for all bent bodies of the island.
+void list_bending(const Island& island, StepScratch::Work& work) noexcept;
+void move_bending(const WorldModel& model, std::uint32_t body, double h, StepScratch::Work& work) noexcept;
+// The point of its shell that is nearest to a place, as the tree finds it.
+std::uint32_t nearest_point(const WorldModel& model, std::uint32_t body, const Pose& piece, const Vec3d& place,
+                            Deformation& shape) noexcept;
+// What a hand holds: the body, or the point of it that it was tied to; and where the hand would be without a load.
+Pose held_part(const WorldModel& model, const WorldState& state, const HandRecord& hand,
+               StepScratch::Work& work) noexcept;
+Pose held_frame(const WorldModel& model, const WorldState& state, const HandRecord& hand,
+                StepScratch::Work& work) noexcept;
+// What a contact means for the coordinates of a link's bodies.
+void bend_by_contact(const ElasticSums& sums, const ContactSums& rigid, double scale, double total_depth8,
+                     BendingLink& link) noexcept;
+void bend_by_friction(const ElasticSums& sums, const Mat3& sliding, const Vec3d& arm, BendingLink& link) noexcept;
+// How fast the middle of a contact moves because its bodies bend, world axes.
+Vec3d carried_velocity(const ElasticSums& sums, const StepScratch::Work& work, const BendingLink& link) noexcept;
 // step_solve.cpp
 void solve_velocities(const WorldModel& model, double h, StepScratch::Work& work) noexcept;
 

@@ -1,0 +1,258 @@
+// The inside of asset files (asset.h), shared by the sources that read and write them.
+#pragma once
+
+#include <cotouch/base/error.h>
+#include <cotouch/base/hash.h>
+#include <cotouch/contact/asset.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace cotouch::asset {
+
+using Bytes = std::span<const std::byte>;
+
+inline constexpr std::array<unsigned char, 8> k_magic{0x89, 'C', 'O', 'T', '\r', '\n', 0x1a, '\n'};
+constexpr std::uint32_t k_byte_order = 0x01020304;
+constexpr std::uint32_t k_other_byte_order = 0x04030201;
+
+struct Header {
+  std::array<unsigned char, 8> magic = k_magic;
+  std::uint32_t byte_order = k_byte_order;
+  std::uint32_t version = k_asset_version;
+  std::uint64_t file_size = 0;
+  std::uint32_t sections = 0;
+  std::uint32_t zero = 0;
+  std::uint64_t hash = 0;
+  std::array<std::uint64_t, 3> zeros{};
+};
+static_assert(sizeof(Header) == 64);
+
+enum class Kind : std::uint32_t {
+  name = 1,
+  info,
+  quality,
+  vertices,
+  triangles,
+  field,
+  brick_index,
+  samples,
+  coarse,
+  nodes,
+  level_begin,
+  positions,
+  normals,
+  elastic,
+  anchors,
+  tet_nodes,
+  tets,
+  shapes,
+  rotations,
+  stiffness,
+  polynomials,
+  weight,
+  shell_embedding,
+  mesh_embedding,
+  spread,
+  proxies,
+  slopes,
+  domains,
+  domain_fields,
+  domain_bricks,
+  domain_samples,
+  domain_coarse,
+};
+inline constexpr std::array<const char*, 33> k_kind_names{"",
+                                                          "name",
+                                                          "settings",
+                                                          "shell quality",
+                                                          "mesh vertices",
+                                                          "mesh triangles",
+                                                          "field size",
+                                                          "field bricks",
+                                                          "field samples",
+                                                          "coarse field",
+                                                          "shell tree",
+                                                          "shell levels",
+                                                          "shell points",
+                                                          "shell normals",
+                                                          "elastic settings",
+                                                          "anchors",
+                                                          "nodes of tetrahedra",
+                                                          "tetrahedra",
+                                                          "shapes",
+                                                          "rotations",
+                                                          "stiffness",
+                                                          "stiffness polynomials",
+                                                          "weight",
+                                                          "shell in tetrahedra",
+                                                          "mesh in tetrahedra",
+                                                          "spread of the shell",
+                                                          "proxies",
+                                                          "slopes at proxies",
+                                                          "domains",
+                                                          "field sizes of domains",
+                                                          "field bricks of domains",
+                                                          "field samples of domains",
+                                                          "coarse fields of domains"};
+constexpr std::size_t k_kinds = k_kind_names.size() - 1;
+constexpr std::size_t k_kinds_of_version_1 = 13;  // nothing bent then
+
+struct TableEntry {
+  Kind kind{};
+  std::uint32_t zero = 0;
+  std::uint64_t offset = 0, size = 0, hash = 0;
+};
+static_assert(sizeof(TableEntry) == 32);
+
+// Settings and findings. A member added to these structs must be added here, and k_asset_version raised.
+static_assert(sizeof(FieldSettings) == 16 && sizeof(ShellSettings) == 24, "extend the asset format");
+struct Info {
+  std::int32_t resolution = 0;
+  std::uint32_t points = 0;
+  double sheet_thickness = 0, offset = 0;
+  std::uint64_t seed = 0;
+  std::uint64_t flipped = 0, enclosed = 0, sheets = 0, caps = 0;
+};
+static_assert(sizeof(Info) == 64);
+
+struct QualityLevel {
+  double mean_spacing = 0, variation = 0;
+  std::uint32_t points = 0, zero = 0;
+};
+static_assert(sizeof(QualityLevel) == 24);
+
+struct FieldHeader {
+  Vec3f origin;
+  float spacing = 0;
+  Index3 bricks;
+  float quantum = 0, band = 0, boundary = 0, lipschitz = 0, zero = 0;
+};
+static_assert(sizeof(FieldHeader) == 48);
+
+inline std::uint64_t aligned(std::uint64_t offset) {
+  return (offset + k_asset_alignment - 1) / k_asset_alignment * k_asset_alignment;
+}
+
+inline std::uint64_t header_hash(Header header, Bytes table) {
+  header.hash = 0;
+  Hasher hasher;
+  hasher.add_bytes(std::as_bytes(std::span(&header, 1)));
+  hasher.add_bytes(table);
+  return hasher.digest();
+}
+
+template <class T>
+Bytes bytes_of(const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return std::as_bytes(std::span(&value, 1));
+}
+
+// Reads sections of a file that anyone may have made: nothing is used before it is checked.
+class Reader {
+ public:
+  Reader(Bytes bytes, const std::string& name) : bytes_(bytes), name_(name) {
+    check_header();
+    check_sections();
+  }
+
+  template <class T>
+  std::span<const T> array(Kind kind) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const Bytes bytes = sections_[index(kind)];
+    if (bytes.size() % sizeof(T) != 0)
+      damaged(std::string("the section '") + k_kind_names[index(kind)] + "' ends in the middle of an item");
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  template <class T>
+  const T& one(Kind kind) const {
+    const std::span<const T> items = array<T>(kind);
+    if (items.size() != 1) damaged(std::string("the section '") + k_kind_names[index(kind)] + "' has a wrong size");
+    return items[0];
+  }
+
+  [[noreturn]] void damaged(const std::string& what) const {
+    throw Error(name_ + " is damaged: " + what + "; prepare the part again.", ErrorCode::damaged_file);
+  }
+
+ private:
+  static std::size_t index(Kind kind) { return static_cast<std::size_t>(kind); }
+
+  void check_header() {
+    if (bytes_.empty()) throw Error(name_ + " is empty, not a cotouch part.", ErrorCode::damaged_file);
+    const std::size_t known = std::min(bytes_.size(), k_magic.size());
+    if (std::memcmp(bytes_.data(), k_magic.data(), known) != 0) {
+      // The first byte and the letters right, the line ends wrong: sent as text.
+      if (bytes_.size() >= 4 && std::memcmp(bytes_.data(), k_magic.data(), 4) == 0)
+        damaged("its line ends were changed, as when a file is sent as text");
+      throw Error(name_ + " is not a cotouch part; make one with 'cotouch prepare'.", ErrorCode::damaged_file);
+    }
+    if (bytes_.size() < sizeof(Header)) truncated(sizeof(Header));
+    std::memcpy(&header_, bytes_.data(), sizeof(Header));
+    if (header_.byte_order == k_other_byte_order)
+      throw Error(name_ + " was made on a machine with another byte order; prepare the part again on this one.",
+                  ErrorCode::unsupported);
+    if (header_.byte_order != k_byte_order) damaged("its byte-order mark is none");
+    if (header_.version > k_asset_version)
+      throw Error(name_ + " was made by a newer cotouch (format " + std::to_string(header_.version) +
+                      ", this one reads up to " + std::to_string(k_asset_version) +
+                      "); update cotouch or prepare again.",
+                  ErrorCode::unsupported);
+    if (header_.version == 0) damaged("its version is 0");
+    if (header_.file_size > bytes_.size()) truncated(header_.file_size);
+    if (header_.file_size < bytes_.size()) damaged("something follows its end");
+    kinds_ = header_.version == 1 ? k_kinds_of_version_1 : k_kinds;
+    if (header_.sections != kinds_) damaged("its number of sections is wrong");
+    table_ = bytes_.subspan(sizeof(Header));
+    if (table_.size() < kinds_ * sizeof(TableEntry)) damaged("its table of sections is incomplete");
+    table_ = table_.first(kinds_ * sizeof(TableEntry));
+    if (header_hash(header_, table_) != header_.hash) damaged("its header does not match its checksum");
+  }
+
+  void check_sections() {
+    std::uint64_t end = sizeof(Header) + table_.size();
+    for (std::size_t i = 0; i < kinds_; ++i) {
+      TableEntry entry;
+      std::memcpy(&entry, table_.data() + i * sizeof(TableEntry), sizeof(TableEntry));
+      const std::size_t kind = index(entry.kind);
+      if (kind != i + 1 || entry.zero != 0) damaged("its table of sections is out of order");
+      const char* section = k_kind_names[kind];
+      if (entry.offset != aligned(end) || entry.offset > bytes_.size() || entry.size > bytes_.size() - entry.offset)
+        damaged(std::string("the section '") + section + "' lies outside the file");
+      for (const std::byte b : bytes_.subspan(end, entry.offset - end))
+        if (b != std::byte{0}) damaged(std::string("there is something before the section '") + section + "'");
+      sections_[kind] = bytes_.subspan(entry.offset, entry.size);
+      if (hash_bytes(sections_[kind]) != entry.hash)
+        damaged(std::string("the section '") + section + "' does not match its checksum");
+      end = entry.offset + entry.size;
+    }
+    if (end != bytes_.size()) damaged("something follows its last section");
+  }
+
+  [[noreturn]] void truncated(std::uint64_t whole) const {
+    throw Error(name_ + " is truncated: it has " + std::to_string(bytes_.size()) + " of " + std::to_string(whole) +
+                    " bytes; copy it again or prepare the part again.",
+                ErrorCode::damaged_file);
+  }
+
+  Bytes bytes_;
+  const std::string& name_;
+  Header header_;
+  Bytes table_;
+  std::size_t kinds_ = k_kinds;
+  std::array<Bytes, k_kinds + 1> sections_{};
+};
+
+// The field's arrays are `samples`, `brick_index` and `coarse`; everything else is in its header.
+FieldHeader header_of(const FieldData& field);
+FieldData data_of(const FieldHeader& header);
+
+// asset_elastic.cpp
+// What bends, as sections in the order of Kind; all empty for a rigid part. `memory` keeps what was made for them.
+std::vector<Bytes> elastic_sections(const Part& part, std::vector<std::shared_ptr<const void>>& memory);
+void read_elastic(const Reader& reader, const std::shared_ptr<const void>& keep_alive, Part& part);
+
+}  // namespace cotouch::asset

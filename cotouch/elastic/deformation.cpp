@@ -1,0 +1,165 @@
+#include <cotouch/elastic/deformation.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace cotouch {
+namespace {
+
+using Four = float __attribute__((vector_size(16)));
+
+// Four sums side by side, then added in pairs: one order on every machine.
+float dot_row(const float* row, const float* q, std::uint32_t stride) noexcept {
+  Four sum{};
+  for (std::uint32_t j = 0; j < stride; j += 4) {
+    Four a, b;
+    std::memcpy(&a, row + j, sizeof a);
+    std::memcpy(&b, q + j, sizeof b);
+    sum += a * b;
+  }
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+Vec3f dot_rows(const float* rows, const float* q, std::uint32_t stride) noexcept {
+  return {dot_row(rows, q, stride), dot_row(rows + stride, q, stride), dot_row(rows + 2 * stride, q, stride)};
+}
+
+// out += weight * (rows' v)
+void add_rows(const float* rows, const Vec3d& v, std::uint32_t size, std::uint32_t stride, double* out) noexcept {
+  for (std::uint32_t j = 0; j < size; ++j)
+    out[j] += v.x * static_cast<double>(rows[j]) + v.y * static_cast<double>(rows[stride + j]) +
+              v.z * static_cast<double>(rows[2 * stride + j]);
+}
+
+}  // namespace
+
+Deformation::Deformation(const ElasticModel& model)
+    : model_(&model),
+      q_(model.stride()),
+      size_(model.stride()),
+      nodes_(model.data().nodes.size()),
+      evaluated_(nodes_.size()) {
+}
+
+void Deformation::set(const double* q) noexcept {
+  for (std::uint32_t j = 0; j < model_->size(); ++j) {
+    const auto value = static_cast<float>(q[j]);
+    q_[j] = std::isfinite(value) ? value : 0;
+    size_[j] = std::fabs(q_[j]);
+  }
+  largest_move_ = model_->largest_move(q);
+  if (++round_ == 0) {  // so many rounds that the number is used again
+    std::fill(evaluated_.begin(), evaluated_.end(), 0U);
+    round_ = 1;
+  }
+}
+
+const Deformation::Node& Deformation::node(std::uint32_t i) noexcept {
+  Node& node = nodes_[i];
+  if (evaluated_[i] == round_) return node;
+  evaluated_[i] = round_;
+  const ElasticData& data = model_->data();
+  const std::uint32_t stride = data.stride();
+  node.displacement = dot_rows(data.shapes.data() + std::size_t{3} * stride * i, q_.data(), stride);
+  if (data.law == ElasticLaw::warped)
+    node.rotation = dot_rows(data.rotations.data() + std::size_t{3} * stride * i, q_.data(), stride);
+  return node;
+}
+
+Vec3f Deformation::rotation_of(std::uint32_t i) noexcept {
+  const ElasticData& data = model_->data();
+  if (data.law == ElasticLaw::warped) return node(i).rotation;
+  return dot_rows(data.rotations.data() + std::size_t{3} * data.stride() * i, q_.data(), data.stride());
+}
+
+Deformation::Linear Deformation::linear_at(const EmbeddedPoint& point) noexcept {
+  Linear sum;
+  for (std::size_t k = 0; k < 4; ++k) {
+    const auto weight = static_cast<double>(point.weight[k]);
+    sum.displacement += Vec3d(node(point.node[k]).displacement) * weight;
+    sum.rotation += Vec3d(rotation_of(point.node[k])) * weight;
+  }
+  return sum;
+}
+
+Vec3d Deformation::displacement_at(const EmbeddedPoint& point) noexcept {
+  const Linear linear = linear_at(point);
+  return model_->data().law == ElasticLaw::warped ? warped(linear.displacement, linear.rotation) : linear.displacement;
+}
+
+Quat Deformation::turn_at(const EmbeddedPoint& point) noexcept {
+  return quat_from_rotation_vector(linear_at(point).rotation);
+}
+
+void Deformation::shell_points(const Vec3f* rest, const std::uint32_t* point, std::uint32_t count,
+                               Vec3f* out) noexcept {
+  const ElasticData& data = model_->data();
+  if (data.law == ElasticLaw::warped) {
+    for (std::uint32_t i = 0; i < count; ++i)
+      out[i] = Vec3f(Vec3d(rest[point[i]]) + displacement_at(data.shell[point[i]]));
+    return;
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const EmbeddedPoint& embedded = data.shell[point[i]];
+    Vec3f sum = rest[point[i]];
+    for (std::size_t k = 0; k < 4; ++k) sum += node(embedded.node[k]).displacement * embedded.weight[k];
+    out[i] = sum;
+  }
+}
+
+// Of warped points: R~ of the two differs by at most half of what their rotations differ by (warp.h).
+float Deformation::shell_growth(std::uint32_t branch, std::uint32_t point) noexcept {
+  const ElasticData& data = model_->data();
+  const std::uint32_t stride = data.stride();
+  const float* const rows = data.spread.data() + std::size_t{2} * stride * branch;
+  constexpr float k_up = 1.00001F;  // far more than the rounding of these sums
+  const float apart = dot_row(rows, size_.data(), stride);
+  if (data.law == ElasticLaw::stvk) return apart * k_up;
+  const float turned = dot_row(rows + stride, size_.data(), stride);
+  const auto moved = static_cast<float>(norm(linear_at(data.shell[point]).displacement));
+  return (apart + 0.5F * turned * moved) * k_up;
+}
+
+void Deformation::add_gradient(const EmbeddedPoint& point, const Vec3d& direction, const Vec3d& axis,
+                               double* out) noexcept {
+  const ElasticData& data = model_->data();
+  const std::uint32_t size = data.size, stride = data.stride();
+  const bool turns = norm_squared(axis) > 0, warps = data.law == ElasticLaw::warped;
+  Vec3d along = direction, around;
+  if (turns || warps) {
+    const Linear linear = linear_at(point);
+    if (turns) around = turn_gradient(linear.rotation).transposed() * axis;
+    if (warps) {
+      const WarpGradient warp = warp_gradient(linear.displacement, linear.rotation);
+      along = warp.by_displacement.transposed() * direction;
+      around += warp.by_rotation.transposed() * direction;
+    }
+  }
+  for (std::size_t k = 0; k < 4; ++k) {
+    const auto weight = static_cast<double>(point.weight[k]);
+    const std::size_t rows = std::size_t{3} * stride * point.node[k];
+    add_rows(data.shapes.data() + rows, along * weight, size, stride, out);
+    if (turns || warps) add_rows(data.rotations.data() + rows, around * weight, size, stride, out);
+  }
+}
+
+Mat3 Deformation::slope_at(std::uint32_t proxy) const noexcept {
+  const std::uint32_t stride = model_->stride();
+  const float* const rows = model_->data().slopes.data() + std::size_t{9} * stride * proxy;
+  Mat3 slope;
+  for (std::size_t i = 0; i < 9; ++i) slope.m[i] = static_cast<double>(dot_row(rows + i * stride, q_.data(), stride));
+  return slope;
+}
+
+// Of a warped part only the symmetric half counts (deformed_field.h), the other is its rotation.
+void Deformation::add_slope_gradient(std::uint32_t proxy, const Vec3d& v, const Vec3d& a, double* out) const noexcept {
+  const std::uint32_t stride = model_->stride();
+  const float* const rows = model_->data().slopes.data() + std::size_t{9} * stride * proxy;
+  Mat3 factors = Mat3::outer(v, a);
+  if (model_->data().law == ElasticLaw::warped) factors = (factors + factors.transposed()) * 0.5;
+  for (std::size_t i = 0; i < 3; ++i)
+    add_rows(rows + 3 * i * stride, {factors(i, 0), factors(i, 1), factors(i, 2)}, model_->size(), stride, out);
+}
+
+}  // namespace cotouch

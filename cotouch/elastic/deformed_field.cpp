@@ -1,0 +1,172 @@
+#include <cotouch/elastic/deformed_field.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cotouch {
+namespace {
+
+constexpr double k_at_a_proxy = 1e-9;  // metres: as close as this, no other counts
+
+Mat3 inverted(const Mat3& m) {
+  const Vec3d r0{m(0, 0), m(0, 1), m(0, 2)}, r1{m(1, 0), m(1, 1), m(1, 2)}, r2{m(2, 0), m(2, 1), m(2, 2)};
+  const Vec3d c0 = cross(r1, r2), c1 = cross(r2, r0), c2 = cross(r0, r1);
+  const double det = dot(r0, c0);
+  // Turned inside out or flat: no reduced model means that, and the part counts as rigid there.
+  if (!(det > 1e-3)) return Mat3::identity();
+  return Mat3{{c0.x, c1.x, c2.x, c0.y, c1.y, c2.y, c0.z, c1.z, c2.z}} * (1 / det);
+}
+
+// An upper bound of the largest factor by which a matrix stretches: 1 for rotations.
+double largest_stretch(const Mat3& m) {
+  const Mat3 square = m.transposed() * m;
+  double largest = 0;
+  for (std::size_t i = 0; i < 3; ++i)
+    largest = std::max(largest, std::fabs(square(i, 0)) + std::fabs(square(i, 1)) + std::fabs(square(i, 2)));
+  return std::sqrt(largest);
+}
+
+}  // namespace
+
+DeformedField::DeformedField(const ElasticModel& model, const Field& whole) : model_(&model) {
+  const ElasticData& data = model.data();
+  for (const ElasticProxy& proxy : data.proxies)
+    proxies_.push_back({proxy.rest, proxy.rest, Mat3::identity(), Mat3::identity()});
+  for (std::size_t i = 0; i < data.domains.size(); ++i)
+    domains_.push_back({data.domains.size() == 1 ? whole : model.domain_field(i), data.domains[i].begin,
+                        data.domains[i].end, data.domains[i].cover});
+  x_.resize(proxies_.size());
+  y_.resize(proxies_.size());
+  z_.resize(proxies_.size());
+}
+
+void DeformedField::set(Deformation& shape) noexcept {
+  const ElasticData& data = model_->data();
+  double shortest = 1, longest = 1;
+  for (std::size_t i = 0; i < proxies_.size(); ++i) {
+    Proxy& proxy = proxies_[i];
+    const EmbeddedPoint& point = data.proxies[i].point;
+    proxy.place = Vec3f(Vec3d(proxy.rest) + shape.displacement_at(point));
+    const Mat3 slope = shape.slope_at(static_cast<std::uint32_t>(i));
+    proxy.gradient = Mat3::identity() + slope;
+    if (data.law == ElasticLaw::warped)
+      proxy.gradient = rotation_matrix(shape.turn_at(point)) * (Mat3::identity() + (slope + slope.transposed()) * 0.5);
+    proxy.inverse = inverted(proxy.gradient);
+    shortest = std::min(shortest, 1 / largest_stretch(proxy.inverse));
+    longest = std::max(longest, largest_stretch(proxy.gradient));
+    x_[i] = proxy.place.x;
+    y_[i] = proxy.place.y;
+    z_[i] = proxy.place.z;
+  }
+  least_stretch_ = static_cast<float>(shortest);
+  most_stretch_ = static_cast<float>(longest);
+}
+
+DeformedField::Nearest DeformedField::nearest(const Domain& domain, const Vec3d& at) const noexcept {
+  Nearest found;
+  std::array<float, k_nearest> square;
+  const Vec3f x(at);
+  for (std::uint32_t i = domain.begin; i < domain.end; ++i) {
+    const float dx = x.x - x_[i], dy = x.y - y_[i], dz = x.z - z_[i];
+    const float d = dx * dx + dy * dy + dz * dz;
+    if (found.count == k_nearest && !(d < square[k_nearest - 1])) continue;
+    std::uint32_t k = found.count < k_nearest ? found.count++ : k_nearest - 1;
+    for (; k > 0 && d < square[k - 1]; --k) {
+      square[k] = square[k - 1];
+      found.proxy[k] = found.proxy[k - 1];
+    }
+    square[k] = d;
+    found.proxy[k] = i;
+  }
+  for (std::uint32_t k = 0; k < found.count; ++k)
+    found.distance[k] = std::max(k_at_a_proxy, norm(at - Vec3d(proxies_[found.proxy[k]].place)));
+  const double farthest = found.distance[found.count - 1];
+  for (std::uint32_t k = 0; k < found.count; ++k) {
+    found.weight[k] = std::max(0.0, 1 / found.distance[k] - 1 / farthest);
+    found.sum += found.weight[k];
+  }
+  if (!(found.sum > 0)) {  // all are equally far
+    found.weight.fill(0);
+    found.weight[0] = found.sum = 1;
+  }
+  for (std::uint32_t k = 0; k < found.count; ++k) found.weight[k] /= found.sum;
+  return found;
+}
+
+double DeformedField::distance_in(const Domain& domain, const Vec3d& at) const noexcept {
+  const Nearest near = nearest(domain, at);
+  double sum = 0;
+  for (std::uint32_t k = 0; k < near.count; ++k)
+    if (near.weight[k] > 0)
+      sum +=
+          near.weight[k] * static_cast<double>(domain.field.distance(Vec3f(pulled_back(proxies_[near.proxy[k]], at))));
+  return sum;
+}
+
+void DeformedField::distances(const Vec3f* at, std::uint32_t count, float* distance) const noexcept {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    double least = std::numeric_limits<double>::max();
+    for (const Domain& domain : domains_) {
+      const double here = distance_in(domain, Vec3d(at[i]));
+      least = std::min(least, here);
+    }
+    distance[i] = static_cast<float>(least);
+  }
+}
+
+Vec3d DeformedField::gradient(const Vec3f& place, Deformation& shape, double* coordinates) const noexcept {
+  const Vec3d at(place);
+  const Domain* domain = nullptr;
+  double least = 0;
+  for (const Domain& one : domains_) {
+    const double here = distance_in(one, at);
+    if (domain != nullptr && !(here < least)) continue;
+    domain = &one;
+    least = here;
+  }
+  const ElasticData& data = model_->data();
+  const Nearest near = nearest(*domain, at);
+  const Proxy& farthest = proxies_[near.proxy[near.count - 1]];
+  const double far = near.distance[near.count - 1];
+  const Vec3d from_farthest = (at - Vec3d(farthest.place)) / (far * far * far);
+  Vec3d sum, on_farthest;
+  for (std::uint32_t k = 0; k < near.count; ++k) {
+    if (!(near.weight[k] > 0)) continue;
+    const Proxy& proxy = proxies_[near.proxy[k]];
+    const Vec3d back = pulled_back(proxy, at);
+    const Vec3f cell = domain->field.to_cells(Vec3f(back));
+    const Vec3d slope =
+        proxy.inverse.transposed() * domain->field.gradient_at(domain->field.locate(cell), cell) * near.weight[k];
+    // How the weights change: s_i changes with the place by -(x - p_i) / d_i^3 + (x - p_k) / d_k^3.
+    const double answer = static_cast<double>(domain->field.distance_in_cells(cell));
+    const double d = near.distance[k], excess = (answer - least) / near.sum;
+    const Vec3d away = (at - Vec3d(proxy.place)) * (excess / (d * d * d));
+    sum += slope - away + from_farthest * excess;
+    on_farthest -= from_farthest * excess;
+    // The proxy's own motion does the opposite of the place's; its surroundings stretch and turn besides.
+    const Vec3d arm = back - Vec3d(proxy.rest);
+    const bool warps = data.law == ElasticLaw::warped;
+    const Vec3d turning = warps ? cross(proxy.gradient * arm, -slope) : Vec3d{};
+    shape.add_gradient(data.proxies[near.proxy[k]].point, away - slope, turning, coordinates);
+    const Vec3d seen = warps ? rotate(shape.turn_at(data.proxies[near.proxy[k]].point).conjugate(), -slope) : -slope;
+    shape.add_slope_gradient(near.proxy[k], seen, arm, coordinates);
+  }
+  shape.add_gradient(data.proxies[near.proxy[near.count - 1]].point, on_farthest, {}, coordinates);
+  return sum;
+}
+
+void DeformedField::add_motion(const Vec3f& at, const Vec3d& direction, Deformation& shape,
+                               double* coordinates) const noexcept {
+  std::size_t nearest_proxy = 0;
+  float least = std::numeric_limits<float>::max();
+  for (std::size_t i = 0; i < proxies_.size(); ++i) {
+    const float distance = norm_squared(at - proxies_[i].place);
+    if (!(distance < least)) continue;
+    nearest_proxy = i;
+    least = distance;
+  }
+  shape.add_gradient(model_->data().proxies[nearest_proxy].point, direction, {}, coordinates);
+}
+
+}  // namespace cotouch

@@ -1,0 +1,208 @@
+#include <cotouch/elastic/prepare_elastic.h>
+
+#include <cotouch/base/error.h>
+#include <cotouch/base/parallel.h>
+#include <cotouch/elastic/embedding.h>
+#include <cotouch/elastic/fem_solver.h>
+#include <cotouch/elastic/modal_derivatives.h>
+#include <cotouch/elastic/modes.h>
+#include <cotouch/elastic/proxies.h>
+#include <cotouch/elastic/tet_gradient.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace cotouch {
+namespace {
+
+struct Storage {
+  std::vector<Vec3f> nodes;
+  std::vector<Tet> tets;
+  std::vector<float> shapes, rotations, spread;
+  std::vector<double> stiffness, weight;
+  std::vector<EmbeddedPoint> shell, mesh;
+  StvkPolynomials stvk;
+  std::vector<ElasticProxy> proxies;
+  std::vector<float> slopes;
+  std::vector<ElasticDomain> domains;
+};
+
+// Three rows a node, padded, from fields one after another.
+std::vector<float> rows_of(const Shapes& shapes, std::uint32_t stride) {
+  std::vector<float> rows(std::size_t{3} * stride * shapes.nodes);
+  for (std::size_t j = 0; j < shapes.count; ++j)
+    for (std::size_t i = 0; i < std::size_t{3} * shapes.nodes; ++i)
+      rows[i * stride + j] = static_cast<float>(shapes[j][i]);
+  return rows;
+}
+
+// Half the curl at every node: the mean of the tetrahedra around it, by volume.
+Shapes rotations_of(const TetMesh& mesh, const Shapes& shapes) {
+  Shapes turns{shapes.nodes, shapes.count, std::vector<double>(shapes.values.size())};
+  std::vector<double> volume(mesh.nodes.size());
+  for (std::size_t t = 0; t < mesh.tets.size(); ++t) {
+    const TetGradient gradient = tet_gradient(mesh, t);
+    for (const std::uint32_t node : gradient.nodes) volume[node] += gradient.volume;
+    for (std::size_t j = 0; j < shapes.count; ++j) {
+      const Mat3 g = gradient.of(shapes[j]);
+      const Vec3d turn = Vec3d{g(2, 1) - g(1, 2), g(0, 2) - g(2, 0), g(1, 0) - g(0, 1)} * (0.5 * gradient.volume);
+      for (const std::uint32_t node : gradient.nodes)
+        for (std::size_t k = 0; k < 3; ++k) turns[j][3 * std::size_t{node} + k] += turn[k];
+    }
+  }
+  for (std::size_t j = 0; j < turns.count; ++j)
+    for (std::size_t node = 0; node < turns.nodes; ++node)
+      for (std::size_t k = 0; k < 3; ++k) turns[j][3 * node + k] /= volume[node];
+  return turns;
+}
+
+// The force on each coordinate of 1 m/s^2 along each axis.
+std::vector<double> weight_of(const TetMesh& mesh, double density, const Shapes& shapes) {
+  std::vector<double> mass(mesh.nodes.size());
+  for (std::size_t t = 0; t < mesh.tets.size(); ++t)
+    for (const std::uint32_t node : mesh.tets[t]) mass[node] += density * tet_volume(mesh, t) / 4;
+  std::vector<double> weight(std::size_t{3} * shapes.count);
+  for (std::size_t k = 0; k < 3; ++k)
+    for (std::size_t j = 0; j < shapes.count; ++j)
+      for (std::size_t node = 0; node < shapes.nodes; ++node)
+        weight[k * shapes.count + j] += mass[node] * shapes[j][3 * node + k];
+  return weight;
+}
+
+std::vector<EmbeddedPoint> embedded(const TetMesh& mesh, std::span<const Vec3f> points) {
+  const Embedding embedding = embed(mesh, points);
+  std::vector<EmbeddedPoint> out(points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) out[i] = {mesh.tets[embedding.tet[i]], embedding.weight[i]};
+  return out;
+}
+
+// The first leaf below every node of a shell, in its deepest level's order; the last entry of a level ends it.
+std::vector<std::uint32_t> first_leaves(const ShellData& shell) {
+  const std::size_t levels = shell.level_begin.size() - 1;
+  std::vector<std::uint32_t> first(shell.nodes.size());
+  for (std::uint32_t i = shell.level_begin[levels - 1]; i < shell.level_begin[levels]; ++i) first[i] = i;
+  for (std::size_t l = levels - 1; l-- > 0;)
+    for (std::uint32_t i = shell.level_begin[l]; i < shell.level_begin[l + 1]; ++i)
+      first[i] = first[shell.nodes[i].first_child];
+  return first;
+}
+
+// See ElasticData::spread (the point-based BD-tree of paper 001, IV-A; James & Pai 2004).
+std::vector<float> spread_of(const Shell& shell, const Storage& model, std::uint32_t size, std::uint32_t stride) {
+  const ShellData& data = shell.data();
+  const std::vector<std::uint32_t> first = first_leaves(data);
+  const std::uint32_t branches = shell.branch_count();
+  std::vector<float> spread(std::size_t{2} * stride * branches);
+  constexpr double k_up = 1 + 0x1p-18;  // what is computed of these in single precision is rounded, too
+  parallel_for(std::size_t{2} * size, 1, [&](std::size_t begin, std::size_t end) {
+    std::vector<Vec3d> at(model.shell.size());
+    for (std::size_t row = begin; row < end; ++row) {
+      const std::vector<float>& rows = row < size ? model.shapes : model.rotations;
+      const std::size_t j = row % size;
+      for (std::size_t i = 0; i < at.size(); ++i) {
+        at[i] = {};
+        for (std::size_t k = 0; k < 4; ++k) {
+          const float* const node = rows.data() + std::size_t{3} * stride * model.shell[i].node[k] + j;
+          at[i] +=
+              Vec3d(Vec3f{node[0], node[stride], node[2 * stride]}) * static_cast<double>(model.shell[i].weight[k]);
+        }
+      }
+      for (std::uint32_t branch = 0; branch < branches; ++branch) {
+        if (first[branch] >= first[branch + 1]) continue;  // the end of a level
+        const Vec3d center = at[data.nodes[branch].point];
+        double farthest = 0;
+        for (std::uint32_t leaf = first[branch]; leaf < first[branch + 1]; ++leaf)
+          farthest = std::max(farthest, norm_squared(at[data.nodes[leaf].point] - center));
+        spread[(std::size_t{2} * branch + (row < size ? 0 : 1)) * stride + j] =
+            static_cast<float>(std::sqrt(farthest) * k_up);
+      }
+    }
+  });
+  return spread;
+}
+
+void check_settings(const ElasticSettings& settings) {
+  check_material(settings.material);
+  const std::uint32_t most = settings.law == ElasticLaw::stvk ? StvkPolynomials::k_most : k_most_coordinates;
+  if (settings.coordinates < 1 || settings.coordinates > most)
+    throw Error("An elastic part of this kind has from 1 to " + std::to_string(most) + " coordinates, not " +
+                    std::to_string(settings.coordinates) + ".",
+                ErrorCode::invalid_argument);
+  if (settings.domains < 1 || settings.domains > k_most_domains)
+    throw Error("An elastic part has from 1 to " + std::to_string(k_most_domains) + " domains, not " +
+                    std::to_string(settings.domains) + ".",
+                ErrorCode::invalid_argument);
+}
+
+}  // namespace
+
+ElasticModel tie_to_shapes(const ElasticParts& parts, const TetMesh& mesh, const ElasticShapes& shapes,
+                           const ElasticSettings& settings, Progress& progress) {
+  const auto storage = std::make_shared<Storage>();
+  ElasticData data;
+  data.law = settings.law;
+  data.size = shapes.shapes.count;
+  data.anchored = shapes.anchored;
+  data.mass_damping = settings.material.mass_damping;
+  data.stiffness_damping = settings.material.stiffness_damping;
+  const std::uint32_t stride = data.stride();
+  if (settings.law == ElasticLaw::stvk) {
+    storage->stvk = reduce_stvk(mesh, settings.material, shapes.shapes, progress);
+    data.stvk = storage->stvk.data();
+  } else {
+    storage->stiffness = shapes.omega_squared;
+    data.stiffness = storage->stiffness;
+  }
+  progress.update("Tying the surface to the tetrahedra", 0);
+  for (const Vec3d& node : mesh.nodes) storage->nodes.push_back(Vec3f(node));
+  storage->tets = mesh.tets;
+  storage->shapes = rows_of(shapes.shapes, stride);
+  storage->rotations = rows_of(rotations_of(mesh, shapes.shapes), stride);
+  storage->weight = weight_of(mesh, settings.material.density, shapes.shapes);
+  storage->shell = embedded(mesh, parts.shell.data().positions);
+  std::vector<Vec3f> vertices;
+  for (const Vec3d& vertex : parts.mesh.vertices) vertices.push_back(Vec3f(vertex));
+  storage->mesh = embedded(mesh, vertices);
+  progress.update("Tying the surface to the tetrahedra", 0.3);
+  storage->spread = spread_of(parts.shell, *storage, data.size, stride);
+  progress.update("Tying the surface to the tetrahedra", 0.7);
+  Proxies proxies =
+      make_proxies(mesh, shapes.shapes, parts.field, parts.shell, storage->shell, settings.domains, stride);
+  storage->proxies = std::move(proxies.proxies);
+  storage->slopes = std::move(proxies.slopes);
+  storage->domains = std::move(proxies.domains);
+
+  data.nodes = storage->nodes;
+  data.tets = storage->tets;
+  data.shapes = storage->shapes;
+  data.rotations = storage->rotations;
+  data.weight = storage->weight;
+  data.shell = storage->shell;
+  data.mesh = storage->mesh;
+  data.spread = storage->spread;
+  data.proxies = storage->proxies;
+  data.slopes = storage->slopes;
+  data.domains = storage->domains;
+  return {data, std::move(proxies.fields), storage};
+}
+
+ElasticModel prepare_elastic(const ElasticParts& parts, const ElasticSettings& settings, Progress& progress) {
+  check_settings(settings);
+  const TetMesh mesh = tetrahedralise(parts.field, settings.tets, progress);
+  const std::vector<std::uint32_t> anchored =
+      settings.anchors.empty() ? std::vector<std::uint32_t>() : anchored_nodes(mesh, settings.anchors);
+  const FemSystem system = assemble(mesh, settings.material, anchored);
+  ElasticShapes shapes;
+  shapes.anchored = !anchored.empty();
+  const FemSolver solver(mesh, system, progress);
+  // Large bending needs half of the shapes for how the others change on the way.
+  const bool derived = settings.law == ElasticLaw::stvk && settings.coordinates > 1;
+  Modes modes = lowest_modes(solver, derived ? (settings.coordinates + 1) / 2 : settings.coordinates, progress);
+  shapes.shapes = derived ? stvk_basis(mesh, settings.material, solver, modes, settings.coordinates, progress)
+                          : std::move(modes.shapes);
+  shapes.omega_squared = std::move(modes.omega_squared);
+  return tie_to_shapes(parts, mesh, shapes, settings, progress);
+}
+
+}  // namespace cotouch

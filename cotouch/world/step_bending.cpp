@@ -1,0 +1,219 @@
+// Bodies that bend, in a step.
+#include <cotouch/world/step_work.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace cotouch {
+namespace {
+
+constexpr double k_fastest_bend = 50;   // m/s: nothing bends faster, whatever pushed it
+constexpr double k_farthest_bend = 10;  // times the body's reach: beyond, no reduced model means anything
+
+EmbeddedPoint shell_point(const BendingWork& bending, std::uint32_t point) {
+  return bending.model->data().shell[point];
+}
+
+}  // namespace
+
+BendingWork::BendingWork(const ElasticModel& elastic, const Field& rest)
+    : model(&elastic),
+      shape(elastic),
+      field(elastic, rest),
+      force(elastic.size()),
+      tangent(packed_size(elastic.size())),
+      block(tangent.size()) {
+}
+
+void BendingWork::set_shape() noexcept {
+  shape.set(q);
+  if (field_is_asked) field.set(shape);
+  force_is_known = false;
+}
+
+void BendingWork::find_force() noexcept {
+  if (!force_is_known) model->internal({q, size()}, force, tangent);
+  force_is_known = true;
+}
+
+BendingLink::BendingLink(std::size_t most) {
+  force.reserve(most);
+  for (std::vector<double>* rows : {&mixed_stiffness, &mixed_damping, &mixed_matrix}) rows->reserve(6 * most);
+  for (std::vector<double>* rows : {&stiffness, &damping, &matrix}) rows->reserve(most * most);
+}
+
+void BendingLink::reset(std::int32_t first, std::int32_t second, std::size_t coordinates) noexcept {
+  a = first;
+  b = second;
+  size = coordinates;
+  recovery = 0;
+  force.assign(size, 0);
+  for (std::vector<double>* rows : {&mixed_stiffness, &mixed_damping, &mixed_matrix}) rows->assign(6 * size, 0);
+  for (std::vector<double>* rows : {&stiffness, &damping, &matrix}) rows->assign(size * size, 0);
+}
+
+void place_bending(const WorldModel& model, WorldState& state, std::uint32_t i, StepScratch::Work& w) noexcept {
+  w.bodies[i].bending = -1;
+  if (model.elastic(i) == nullptr) return;
+  std::int32_t place = 0;
+  for (std::uint32_t k = 0; k < i; ++k) place += model.elastic(k) != nullptr ? 1 : 0;
+  w.bodies[i].bending = place;
+  BendingWork& bending = w.bending[static_cast<std::size_t>(place)];
+  bending.q = state.bending().data() + model.elastic_begin(i);
+  bending.set_shape();
+}
+
+void begin_bending(const WorldModel& model, std::uint32_t i, StepScratch::Work& w) noexcept {
+  BodyWork& body = w.bodies[i];
+  if (body.bending < 0) return;
+  BendingWork& bending = w.bending[static_cast<std::size_t>(body.bending)];
+  bending.find_force();
+  const double tick = model.settings().tick;
+  body.bend_speed = bending.model->largest_move(bending.rate());
+  body.travel += (body.bend_speed + bending.model->largest_move(bending.force.data()) * tick) * tick;
+}
+
+void list_bending(const Island& island, StepScratch::Work& w) noexcept {
+  w.bent.clear();
+  w.coordinates = 0;
+  for (std::uint32_t k = island.bodies_begin; k < island.bodies_end; ++k) {
+    const std::uint32_t i = w.order[k];
+    if (w.bodies[i].bending < 0) continue;
+    BendingWork& bending = w.bending[static_cast<std::size_t>(w.bodies[i].bending)];
+    bending.unknown = w.coordinates;
+    bending.find_force();
+    w.coordinates += bending.size();
+    w.bent.push_back(i);
+  }
+}
+
+// The trapezoidal rule, which neither adds to a vibration nor takes from it.
+void move_bending(const WorldModel& model, std::uint32_t i, double h, StepScratch::Work& w) noexcept {
+  BodyWork& body = w.bodies[i];
+  BendingWork& bending = w.bending[static_cast<std::size_t>(body.bending)];
+  const double* const change = w.bend_change.data() + bending.unknown;
+  double *const q = bending.q, *const rate = bending.rate();
+  bool sound = true;
+  for (std::size_t j = 0; j < bending.size(); ++j) sound = sound && std::isfinite(change[j]);
+  double moved = 0;
+  if (sound) {
+    for (std::size_t j = 0; j < bending.size(); ++j) rate[j] += 0.5 * change[j];  // the mean of the substep
+    moved = bending.model->largest_move(rate) * h;
+    for (std::size_t j = 0; j < bending.size(); ++j) {
+      q[j] += rate[j] * h;
+      rate[j] += 0.5 * change[j];
+    }
+  } else {  // whatever happened, it stops here
+    std::fill(rate, rate + bending.size(), 0.0);
+  }
+  const double bent = bending.model->largest_move(q), most = k_farthest_bend * model.reach(i);
+  if (bent > most)
+    for (std::size_t j = 0; j < bending.size(); ++j) {
+      q[j] *= most / bent;
+      rate[j] = 0;
+    }
+  const double speed = bending.model->largest_move(rate);
+  if (speed > k_fastest_bend)
+    for (std::size_t j = 0; j < bending.size(); ++j) rate[j] *= k_fastest_bend / speed;
+  body.moved += moved;
+  body.bend_speed = std::min(speed, k_fastest_bend);
+  bending.set_shape();
+}
+
+Vec3d gravity_on(const WorldModel& model, std::uint32_t i, const Pose& pose) noexcept {
+  const Quat turn = (pose * model.bodies()[i].pieces[0].place).rotation;
+  return rotate(turn.conjugate(), model.settings().gravity);
+}
+
+double weight_of(const ElasticModel& elastic, const Vec3d& gravity, std::size_t j) noexcept {
+  const std::span<const double> weight = elastic.data().weight;
+  const std::size_t n = elastic.size();
+  return weight[j] * gravity.x + weight[n + j] * gravity.y + weight[2 * n + j] * gravity.z;
+}
+
+std::uint32_t nearest_point(const WorldModel& model, std::uint32_t i, const Pose& piece, const Vec3d& place,
+                            Deformation& shape) noexcept {
+  const Shell& shell = model.bodies()[i].pieces[0].part->shell;
+  const Vec3d wanted = transform(inverse(piece), place);
+  std::uint32_t begin = 0, end = shell.points_to_level(0), best = 0;
+  for (std::uint32_t level = 0;; ++level) {
+    double least = 0;
+    std::uint32_t nearest = begin;
+    for (std::uint32_t node = begin; node < end; ++node) {
+      const std::uint32_t point = shell.data().nodes[node].point;
+      Vec3f at;
+      shape.shell_points(shell.data().positions.data(), &point, 1, &at);
+      const double distance = norm_squared(Vec3d(at) - wanted);
+      if (node != begin && !(distance < least)) continue;
+      nearest = node;
+      least = distance;
+      best = point;
+    }
+    if (level + 1 == shell.levels()) return best;
+    begin = shell.data().nodes[nearest].first_child;
+    end = shell.data().nodes[nearest + 1].first_child;
+  }
+}
+
+Pose held_frame(const WorldModel& model, const WorldState& state, const HandRecord& hand,
+                StepScratch::Work& w) noexcept {
+  return held_part(model, state, hand, w) * hand.grip;
+}
+
+Pose held_part(const WorldModel& model, const WorldState& state, const HandRecord& hand,
+               StepScratch::Work& w) noexcept {
+  const auto i = static_cast<std::uint32_t>(hand.body);
+  const Pose& pose = state.bodies()[i].pose;
+  if (hand.point < 0) return pose;
+  const Piece& piece = model.bodies()[i].pieces[0];
+  BendingWork& bending = w.bending[static_cast<std::size_t>(w.bodies[i].bending)];
+  const auto point = static_cast<std::uint32_t>(hand.point);
+  const EmbeddedPoint embedded = shell_point(bending, point);
+  const Vec3d at = Vec3d(piece.part->shell.data().positions[point]) + bending.shape.displacement_at(embedded);
+  return pose * piece.place * Pose{at, bending.shape.turn_at(embedded)};
+}
+
+void bend_by_contact(const ElasticSums& sums, const ContactSums& rigid, double scale, double total_depth8,
+                     BendingLink& link) noexcept {
+  const std::size_t n = link.size;
+  // As contact_force has it for rigid motions.
+  const double spread = 7 * scale, along = 6 * scale / total_depth8;
+  const Vec3d &f = rigid.push.force, &t = rigid.push.torque;
+  const double wrench[6] = {f.x, f.y, f.z, t.x, t.y, t.z};
+  for (std::size_t j = 0; j < n; ++j) link.force[j] = sums.push[j] * scale;
+  for (std::size_t i = 0; i < 6; ++i)
+    for (std::size_t j = 0; j < n; ++j)
+      link.mixed_stiffness[i * n + j] = sums.mixed[i * n + j] * spread - wrench[i] * sums.push[j] * along;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j <= i; ++j)
+      link.stiffness[i * n + j] = link.stiffness[j * n + i] =
+          sums.spread[i * n + j] * spread - sums.push[i] * sums.push[j] * along;
+}
+
+void bend_by_friction(const ElasticSums& sums, const Mat3& sliding, const Vec3d& arm, BendingLink& link) noexcept {
+  const std::size_t n = link.size;
+  for (std::size_t j = 0; j < n; ++j) {
+    const Vec3d braked = sliding * Vec3d{sums.carried[j], sums.carried[n + j], sums.carried[2 * n + j]};
+    const Vec3d torque = cross(arm, braked);
+    const double column[6] = {braked.x, braked.y, braked.z, torque.x, torque.y, torque.z};
+    for (std::size_t i = 0; i < 6; ++i) link.mixed_damping[i * n + j] += column[i];
+    for (std::size_t i = 0; i < n; ++i)
+      link.damping[i * n + j] +=
+          sums.carried[i] * braked.x + sums.carried[n + i] * braked.y + sums.carried[2 * n + i] * braked.z;
+  }
+}
+
+Vec3d carried_velocity(const ElasticSums& sums, const StepScratch::Work& w, const BendingLink& link) noexcept {
+  Vec3d velocity;
+  std::size_t j = 0;
+  for (const std::int32_t index : {link.a, link.b}) {
+    if (index < 0) continue;
+    const BendingWork& bending = w.bending[static_cast<std::size_t>(index)];
+    for (std::size_t k = 0; k < bending.size(); ++k, ++j)
+      velocity +=
+          Vec3d{sums.carried[j], sums.carried[link.size + j], sums.carried[2 * link.size + j]} * bending.rate()[k];
+  }
+  return velocity;
+}
+
+}  // namespace cotouch
