@@ -3,7 +3,7 @@
 // Only tetrahedra with four nodes are read; triangles, lines and points, which such files have for their surfaces, are
 // skipped, and so are other volumes, with a note. Inverted tetrahedra are turned and unused nodes dropped. Refused with
 // an Error that names the file: files that are missing, cut short, damaged or beyond the limits, tetrahedra of higher
-// order, flat ones, three at one face.
+// order, flat ones, and two on the same side of a face.
 #pragma once
 
 #include <cotouch/elastic/tet_mesh.h>

@@ -84,9 +84,9 @@ TetMesh checked_mesh(const TetFile& file, const TetFileOptions& options, std::ve
       ++turned;
     }
   }
-  if (const std::size_t third = third_at_a_face(mesh); third < mesh.tets.size())
-    throw Error("is no volume: element " + std::to_string(file.tets[third].name) +
-                " has a face that two others share already. Mesh it again.");
+  if (const std::size_t other = first_overlapping(mesh); other < mesh.tets.size())
+    throw Error("is no volume: element " + std::to_string(file.tets[other].name) +
+                " lies on the same side of a face as another one. Mesh it again.");
   const std::size_t dropped = drop_unused_nodes(mesh);
   // Some programs count the nodes of all tetrahedra the other way round, which needs no comment.
   if (turned > 0 && turned < mesh.tets.size())

@@ -212,7 +212,8 @@ TEST(ReadMsh, FlatTetrahedraAreRefusedByName) {
   EXPECT_TRUE(says(refusal_of(with(k_version_2, "2 5 9 12", "2 5 9 9")), "element 4"));
 }
 
-TEST(ReadMsh, ThreeTetrahedraAtOneFaceAreRefused) {
+TEST(ReadMsh, OverlappingTetrahedraAreRefused) {
+  EXPECT_TRUE(says(refusal_of(with(k_version_2, "2 5 9 12", "9 2 5 1")), "element 4"));
   const std::string text =
       with(with(k_version_2, "\n4\n1 15", "\n5\n1 15"), "2 5 9 12\n", "2 5 9 12\n8 4 2 7 1 2 5 9 4\n");
   EXPECT_TRUE(says(refusal_of(text), "element 8"));
