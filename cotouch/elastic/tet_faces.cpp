@@ -36,6 +36,11 @@ std::vector<Face> sorted_faces(const TetMesh& mesh) {
   return faces;
 }
 
+// Whether the corners are those of the ascending order turned round, not mirrored.
+bool is_even_order(const Triangle& t) {
+  return ((t[0] < t[1]) + (t[1] < t[2]) + (t[2] < t[0])) == 2;
+}
+
 // The first face after those with the nodes of faces[begin].
 std::size_t end_of_same(const std::vector<Face>& faces, std::size_t begin) {
   std::size_t end = begin + 1;
@@ -73,11 +78,19 @@ TetSurface surface_of(const TetMesh& mesh) {
   return surface;
 }
 
-std::size_t third_at_a_face(const TetMesh& mesh) {
+std::size_t first_overlapping(const TetMesh& mesh) {
   const std::vector<Face> faces = sorted_faces(mesh);
   std::size_t found = mesh.tets.size();
-  for (std::size_t i = 2; i < faces.size(); ++i)
-    if (faces[i].nodes == faces[i - 2].nodes) found = std::min<std::size_t>(found, faces[i].of / 4);
+  for (std::size_t i = 0, end; i < faces.size(); i = end) {
+    end = end_of_same(faces, i);
+    std::array<bool, 2> taken{};  // either side
+    for (std::size_t k = i; k < end; ++k) {
+      const std::size_t tet = faces[k].of / 4;
+      bool& side = taken[is_even_order(face_of(mesh.tets[tet], faces[k].of % 4))];
+      if (side) found = std::min(found, tet);
+      side = true;
+    }
+  }
   return found;
 }
 

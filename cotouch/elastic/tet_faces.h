@@ -18,8 +18,9 @@ struct TetSurface {
 };
 TetSurface surface_of(const TetMesh& mesh);
 
-// The number of a tetrahedron whose face two others have already, or tets.size() if no three share a face.
-std::size_t third_at_a_face(const TetMesh& mesh);
+// The first tetrahedron that lies on the same side of one of its faces as an earlier one, so that both overlap, or
+// tets.size(). Without such, no face has more than two tetrahedra.
+std::size_t first_overlapping(const TetMesh& mesh);
 
 // Tetrahedra are of one piece if a path from one to the other crosses faces only. What hangs on an edge or a corner is
 // a piece of its own, because it can swing there: each piece that nothing anchors has rigid motions of its own.

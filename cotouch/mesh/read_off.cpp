@@ -6,32 +6,6 @@
 namespace cotouch {
 namespace {
 
-// The file line by line, without comments and lines that hold nothing.
-class Lines {
- public:
-  explicit Lines(std::string_view text) : scanner_(text) {}
-
-  // What is left of the line last taken.
-  TextScanner& words() { return words_; }
-  std::size_t number() const { return number_; }
-
-  bool next() {
-    std::string_view line;
-    while (scanner_.line(line)) {
-      ++number_;
-      line = line.substr(0, line.find('#'));
-      if (TextScanner(line).word().empty()) continue;
-      words_ = TextScanner(line);
-      return true;
-    }
-    return false;
-  }
-
- private:
-  TextScanner scanner_, words_{{}};
-  std::size_t number_ = 0;
-};
-
 [[noreturn]] void refuse(std::size_t line, const char* what) {
   throw Error("is damaged in line " + std::to_string(line) + ": " + what + ". Export it again.");
 }
@@ -42,7 +16,7 @@ struct Counts {
 
 // The word OFF, in some files with letters before it for what else the vertices carry, then the counts in the same
 // line or the next one. Files without that word exist too.
-Counts read_header(Lines& lines) {
+Counts read_header(ContentLines& lines) {
   if (!lines.next()) throw Error("is no OFF file: it holds nothing but comments.");
   TextScanner after = lines.words();
   const std::string_view opening = after.word();
@@ -70,7 +44,7 @@ Counts read_header(Lines& lines) {
 }  // namespace
 
 TriangleMesh read_off(FileBytes file, const MeshLimits& limits, std::vector<std::string>& notes) {
-  Lines lines(as_text(file));
+  ContentLines lines(as_text(file));
   const Counts counts = read_header(lines);
   if (counts.vertices > limits.vertices)
     throw Error("has " + std::to_string(counts.vertices) + " vertices, more than the " +

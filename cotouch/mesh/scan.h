@@ -47,6 +47,32 @@ class TextScanner {
   std::string_view rest_;
 };
 
+// A text line by line, without comments after a '#' and lines that hold nothing.
+class ContentLines {
+ public:
+  explicit ContentLines(std::string_view text) : scanner_(text) {}
+
+  // What is left of the line last taken.
+  TextScanner& words() { return words_; }
+  std::size_t number() const { return number_; }
+
+  bool next() {
+    std::string_view line;
+    while (scanner_.line(line)) {
+      ++number_;
+      line = line.substr(0, line.find('#'));
+      if (TextScanner(line).word().empty()) continue;
+      words_ = TextScanner(line);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  TextScanner scanner_, words_{{}};
+  std::size_t number_ = 0;
+};
+
 // The whole word must be a number. Accepts a leading plus, nan and inf; what is too large for T is refused.
 template <class T>
 bool parse_number(std::string_view word, T& out) {

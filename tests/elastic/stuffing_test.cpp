@@ -72,7 +72,7 @@ void expect_sound(const TetMesh& mesh, const Field& field) {
   EXPECT_GT(quality.smallest_volume, 0);
   EXPECT_GE(quality.smallest_angle, 10.7);
   EXPECT_LE(quality.largest_angle, 164.8);
-  EXPECT_EQ(third_at_a_face(mesh), mesh.tets.size());
+  EXPECT_EQ(first_overlapping(mesh), mesh.tets.size());
   TetMesh copy = mesh;
   EXPECT_EQ(drop_unused_nodes(copy), 0U);
   const std::set<std::array<double, 3>> places = [&] {

@@ -58,11 +58,18 @@ TEST(TetSurface, OfNothingIsEmpty) {
   EXPECT_TRUE(surface_of({}).mesh.triangles.empty());
 }
 
-TEST(TetFaces, FindsTheThirdTetrahedronAtAFace) {
+TEST(TetFaces, FindsTheTetrahedronThatLiesOnAnother) {
   TetMesh mesh = tet_box({1, 1, 1}, {2, 2, 2});
-  EXPECT_EQ(third_at_a_face(mesh), mesh.tets.size());
-  mesh.tets.push_back(mesh.tets[7]);  // lies on another, whose inner faces have two already
-  EXPECT_EQ(third_at_a_face(mesh), mesh.tets.size() - 1);
+  EXPECT_EQ(first_overlapping(mesh), mesh.tets.size());
+  for (const std::size_t copied : {0U, 7U, 47U}) {
+    TetMesh twice = mesh;
+    const Tet& t = mesh.tets[copied];
+    twice.tets.push_back({t[1], t[2], t[0], t[3]});
+    EXPECT_EQ(first_overlapping(twice), mesh.tets.size());
+  }
+  // Nor may two stand on the same side of a face without being the same.
+  const TetMesh pair{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 2}}, {{0, 1, 2, 3}, {1, 2, 0, 4}}};
+  EXPECT_EQ(first_overlapping(pair), 1U);
 }
 
 TEST(TetPieces, CountsBoxesApart) {
