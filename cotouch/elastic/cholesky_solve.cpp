@@ -21,16 +21,17 @@ StripRows load_strip(const double* from) {
 void store_strip(double* to, const StripRows& rows) {
   for (std::size_t r = 0; r < k_strip; ++r) store_row(to + r * k_bundle, rows[r]);
 }
-// rows -= L x for a strip of L.
-void multiply_strip(const double* strip, const double* x, std::size_t columns, StripRows& rows) {
+// rows - L x for a strip of L. The rows are passed by value here and below, so that they stay in registers.
+StripRows multiply_strip(const double* strip, const double* x, std::size_t columns, StripRows rows) {
   for (std::size_t k = 0; k < columns; ++k, strip += k_strip, x += k_bundle) {
     const BundleRow other = load_row(x);
     for (std::size_t r = 0; r < k_strip; ++r) subtract(rows[r], strip[r], other);
   }
+  return rows;
 }
 
 // x -= L' rows for a strip of L.
-void multiply_transposed(const double* strip, double* x, std::size_t columns, const StripRows& rows) {
+void multiply_transposed(const double* strip, double* x, std::size_t columns, const StripRows rows) {
   for (std::size_t k = 0; k < columns; ++k, strip += k_strip, x += k_bundle) {
     BundleRow row = load_row(x);
     for (std::size_t r = 0; r < k_strip; ++r) subtract(row, strip[r], rows[r]);
@@ -74,8 +75,7 @@ void SparseCholesky::solve_forward(const Piece& piece, double* x, double* below)
   const double* values = values_.get() + piece.values;
   for (std::size_t s = 0; s < own; ++s) {
     const double* strip = values + own_strip(s);
-    StripRows rows = load_strip(own_rows + s * k_strip * k_bundle);
-    multiply_strip(strip, own_rows, k_strip * s, rows);
+    StripRows rows = multiply_strip(strip, own_rows, k_strip * s, load_strip(own_rows + s * k_strip * k_bundle));
     const double* corner = strip + k_strip * k_strip * s;
     for (std::size_t r = 0; r < k_strip; ++r) {
       for (std::size_t k = 0; k < r; ++k) subtract(rows[r], corner[k * k_strip + r], rows[k]);
@@ -85,9 +85,7 @@ void SparseCholesky::solve_forward(const Piece& piece, double* x, double* below)
   }
   values += own_strip(own);
   for (std::size_t s = 0; s < strips(piece.below_nodes()); ++s, values += k_strip * k_strip * own) {
-    StripRows rows{};
-    multiply_strip(values, own_rows, k_strip * own, rows);
-    store_strip(below + s * k_strip * k_bundle, rows);
+    store_strip(below + s * k_strip * k_bundle, multiply_strip(values, own_rows, k_strip * own, {}));
   }
   for (std::size_t i = piece.below_begin; i < piece.below_end; ++i, below += 3 * k_bundle) {
     double* target = x + row_[below_[i]] * k_bundle;

@@ -30,7 +30,7 @@ KrylovSpace::KrylovSpace(const FemSolver& solver) : solver_(solver) {
   for (double& value : start) value = random_.uniform(-1, 1);
   solver_.remove_rigid(start);
   BundleMatrix r;
-  orthonormalise_one_by_one(start, r);
+  orthonormalise_one_by_one(start, r, [] {});
   basis_.push_back(std::move(start));
 }
 
@@ -40,9 +40,12 @@ KrylovSpace::Bundle KrylovSpace::times_mass(const Bundle& x) const {
   return y;
 }
 
-void KrylovSpace::remove_basis(Bundle& w) const {
+void KrylovSpace::remove_basis(Bundle& w, const std::function<void()>& report) const {
   const Bundle mass = times_mass(w);
-  for (const Bundle& v : basis_) subtract_combinations(w, v, products(v, mass));
+  for (std::size_t i = 0; i < basis_.size(); ++i) {
+    if (i % 16 == 0) report();
+    subtract_combinations(w, basis_[i], products(basis_[i], mass));
+  }
 }
 
 bool KrylovSpace::orthonormalise(Bundle& w, BundleMatrix& r) const {
@@ -74,7 +77,7 @@ bool KrylovSpace::orthonormalise(Bundle& w, BundleMatrix& r) const {
   return true;
 }
 
-void KrylovSpace::orthonormalise_one_by_one(Bundle& w, BundleMatrix& r) {
+void KrylovSpace::orthonormalise_one_by_one(Bundle& w, BundleMatrix& r, const std::function<void()>& report) {
   const std::size_t rows = w.size() / k_bundle;
   r = {};
   Bundle q(w.size(), 0.0);
@@ -84,7 +87,7 @@ void KrylovSpace::orthonormalise_one_by_one(Bundle& w, BundleMatrix& r) {
     const auto square = [&] { return products(one, times_mass(one))[k_bundle * j + j]; };
     const auto remove_others = [&](bool record) {
       for (int round = 0; round < 2; ++round) {
-        remove_basis(one);
+        remove_basis(one, report);
         const BundleMatrix h = products(q, times_mass(one));
         subtract_combinations(one, q, h);
         for (std::size_t i = 0; i < j && record; ++i) r[k_bundle * i + j] += h[k_bundle * i + j];
@@ -111,11 +114,12 @@ void KrylovSpace::orthonormalise_one_by_one(Bundle& w, BundleMatrix& r) {
   w = std::move(q);
 }
 
-void KrylovSpace::extend() {
+void KrylovSpace::extend(const std::function<void()>& report) {
   const Bundle& last = basis_.back();
   Bundle w = times_mass(last);
   const Bundle last_mass = w;
   solver_.solve(w);
+  report();
   if (basis_.size() > 1) subtract_combinations(w, basis_[basis_.size() - 2], transposed(beside_.back()));
   BundleMatrix a = products(last_mass, w);
   subtract_combinations(w, last, a);
@@ -128,12 +132,12 @@ void KrylovSpace::extend() {
   // By theory W is orthogonal to the whole basis now. Rounding says otherwise, so the basis is taken off once more.
   BundleMatrix r;
   if (orthonormalise(w, r)) {
-    remove_basis(w);
+    remove_basis(w, report);
     BundleMatrix second;
-    if (!orthonormalise(w, second)) orthonormalise_one_by_one(w, second);
+    if (!orthonormalise(w, second)) orthonormalise_one_by_one(w, second, report);
     r = multiply(second, r);
   } else {
-    orthonormalise_one_by_one(w, r);
+    orthonormalise_one_by_one(w, r, report);
   }
   beside_.push_back(r);
   basis_.push_back(std::move(w));

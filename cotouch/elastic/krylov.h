@@ -8,6 +8,7 @@
 #include <cotouch/elastic/fem_solver.h>
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,8 +20,8 @@ class KrylovSpace {
  public:
   explicit KrylovSpace(const FemSolver& solver);
 
-  // Adds the next bundle.
-  void extend();
+  // Adds the next bundle. Calls `report` now and then, which may throw.
+  void extend(const std::function<void()>& report);
   // Fields so far; some of the last bundle may be zero once the body's motions are exhausted.
   std::size_t size() const { return k_bundle * diagonal_.size(); }
   // Eigenvalues and vectors of A within the space: of the matrix of the A_j and B_j.
@@ -36,8 +37,8 @@ class KrylovSpace {
   // W = Q R with Q' M Q = I in place of W. Returns false, W untouched, if the fields are nearly dependent.
   bool orthonormalise(Bundle& w, BundleMatrix& r) const;
   // The same field by field, also against the basis. Fields that depend on others are replaced by random ones.
-  void orthonormalise_one_by_one(Bundle& w, BundleMatrix& r);
-  void remove_basis(Bundle& w) const;
+  void orthonormalise_one_by_one(Bundle& w, BundleMatrix& r, const std::function<void()>& report);
+  void remove_basis(Bundle& w, const std::function<void()>& report) const;
   Bundle times_mass(const Bundle& x) const;
 
   const FemSolver& solver_;

@@ -29,15 +29,19 @@ double largest_omega_squared(const FemSystem& system) {
 
 // Extends the space until the `count` largest eigenvalues are found. They are the last of the result.
 SymmetricEigen converge(KrylovSpace& space, std::size_t count, std::size_t all, Progress& progress) {
-  // About what 60 to 100 modes of a compact body take; the rest of the bound is for bodies with crowded frequencies.
-  const std::size_t usual = 2 * count + 6 * k_bundle, most = 8 * count + 40 * k_bundle;
-  std::size_t next_look = count + 3 * k_bundle;
-  for (;;) {
+  // What compact bodies take; the rest of the bound is for bodies with crowded frequencies.
+  const std::size_t usual = 4 * count + 8 * k_bundle, most = 2 * usual + 16 * k_bundle;
+  const auto report = [&] {
     progress.update(k_stage, std::min(0.95, static_cast<double>(space.size()) / static_cast<double>(usual)));
-    space.extend();
+  };
+  std::size_t look = 2 * count + 2 * k_bundle, last_look = 0, last_found = 0;
+  for (;;) {
+    space.extend(report);
+    report();
     const bool complete = space.size() >= all;
-    if (!complete && space.size() < next_look) continue;
+    if (!complete && space.size() < look) continue;
     SymmetricEigen eigen = space.eigen();
+    report();
     const std::size_t n = space.size();
     std::size_t found = 0;
     for (std::size_t i = n - count; i < n; ++i)
@@ -46,8 +50,11 @@ SymmetricEigen converge(KrylovSpace& space, std::size_t count, std::size_t all, 
     if (n >= most)
       throw Error("Only " + std::to_string(found) + " of " + std::to_string(count) +
                   " vibration modes were found. Ask for fewer, or cut the volume into tetrahedra of a better shape.");
-    // Each further bundle finds a few; looking costs less than adding one.
-    next_look = n + std::max(k_bundle, (count - found) / 2);
+    // A look is expensive, so the next one is when most of the rest should have been found, at the speed so far.
+    const std::size_t gained = std::max<std::size_t>(1, found - std::min(found, last_found));
+    look = n + std::min((count - found) * (n - last_look) / gained * 7 / 10, usual / 4);
+    last_look = n;
+    last_found = found;
   }
 }
 
