@@ -73,7 +73,7 @@ bool eliminate(const Front& front, const Done& done) {
         const std::size_t columns = std::min(k_step, target.columns - j);
         const Dense left = own.block(first_row + j, first, own.rows - first_row - j, width);
         add_product(target.block(j, j, target.rows - j, columns), -1, left,
-                    left.block(0, 0, columns, width).transposed(), Part::lower);
+                    left.block(0, 0, columns, width).transposed(), Half::lower);
         done(2 * static_cast<double>(width) * static_cast<double>(columns) * static_cast<double>(left.rows));
       }
     };

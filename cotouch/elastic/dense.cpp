@@ -53,12 +53,12 @@ void add_tile(const Tile& tile, double factor, double* c, std::size_t column_ste
 }
 
 // Of a tile at (row, column) only what lies in C and in the part that is asked for.
-void add_part_of_tile(const Tile& tile, double factor, const Dense& c, std::size_t row, std::size_t column, Part part) {
+void add_part_of_tile(const Tile& tile, double factor, const Dense& c, std::size_t row, std::size_t column, Half half) {
   const std::size_t columns = std::min(k_tile_columns, c.columns - column);
   const std::size_t rows = std::min(k_tile_rows, c.rows - row);
   for (std::size_t j = 0; j < columns; ++j)
     for (std::size_t i = 0; i < rows; ++i)
-      if (part == Part::whole || row + i >= column + j) c(row + i, column + j) += tile[j][i / 2][i % 2] * factor;
+      if (half == Half::both || row + i >= column + j) c(row + i, column + j) += tile[j][i / 2][i % 2] * factor;
 }
 
 // X := X L^-T for a few columns of X, where `inverse` holds 1 / L(j, j) and `lower` the rows of L.
@@ -105,7 +105,7 @@ bool narrow_cholesky_columns(const Dense& a) {
 
 }  // namespace
 
-void add_product(const Dense& c, double factor, const ConstDense& a, const ConstDense& b, Part part) {
+void add_product(const Dense& c, double factor, const ConstDense& a, const ConstDense& b, Half half) {
   if (c.rows == 0 || c.columns == 0 || a.columns == 0) return;
   const ConstDense columns_of_b = b.transposed();
   const std::size_t most_terms = std::min(k_run, a.columns);
@@ -119,16 +119,16 @@ void add_product(const Dense& c, double factor, const ConstDense& a, const Const
       const std::size_t terms = std::min(k_run, a.columns - k);
       for (std::size_t j = first; j < end; j += k_tile_columns)
         pack<k_tile_columns>(columns_of_b, j, k, terms, packed_b.get() + (j - first) * terms);
-      const std::size_t first_row = part == Part::lower ? first / k_tile_rows * k_tile_rows : 0;
+      const std::size_t first_row = half == Half::lower ? first / k_tile_rows * k_tile_rows : 0;
       for (std::size_t i = first_row; i < c.rows; i += k_tile_rows) {
         pack<k_tile_rows>(a, i, k, terms, packed_a.get());
-        const std::size_t row_end = part == Part::lower ? std::min(end, i + k_tile_rows) : end;
+        const std::size_t row_end = half == Half::lower ? std::min(end, i + k_tile_rows) : end;
         for (std::size_t j = first; j < row_end; j += k_tile_columns) {
           const Tile tile = multiply_packed(terms, packed_a.get(), packed_b.get() + (j - first) * terms);
           const bool cut = i + k_tile_rows > c.rows || j + k_tile_columns > c.columns ||
-                           (part == Part::lower && j + k_tile_columns > i + 1);
+                           (half == Half::lower && j + k_tile_columns > i + 1);
           if (cut)
-            add_part_of_tile(tile, factor, c, i, j, part);
+            add_part_of_tile(tile, factor, c, i, j, half);
           else
             add_tile(tile, factor, &c(i, j), c.column_step);
         }
@@ -144,7 +144,7 @@ bool cholesky_columns(const Dense& a) {
   if (!cholesky_columns(a.block(0, 0, a.rows, left))) return false;
   const Dense below = a.block(left, 0, a.rows - left, left);
   const Dense rest = a.block(left, left, a.rows - left, right);
-  add_product(rest, -1, below, below.block(0, 0, right, left).transposed(), Part::lower);
+  add_product(rest, -1, below, below.block(0, 0, right, left).transposed(), Half::lower);
   return cholesky_columns(rest);
 }
 

@@ -38,12 +38,12 @@ struct Dense {
   ConstDense transposed() const { return ConstDense(*this).transposed(); }
 };
 
-enum class Part { whole, lower };  // lower: only elements (i, j) with i >= j are read and written
+enum class Half { both, lower };  // lower: only elements (i, j) with i >= j are read and written
 
 // C += factor A B; with `factor` 1 or -1 the product is not rounded once more. The sum over k goes upwards, in runs of
 // 256 that are each summed from zero and then added to C. C must not overlap A or B.
-// C += A' A is add_product(c, 1, a.transposed(), a, Part::lower).
-void add_product(const Dense& c, double factor, const ConstDense& a, const ConstDense& b, Part part = Part::whole);
+// C += A' A is add_product(c, 1, a.transposed(), a, Half::lower).
+void add_product(const Dense& c, double factor, const ConstDense& a, const ConstDense& b, Half half = Half::both);
 
 // Cholesky's factor of the first columns of a symmetric matrix of which the lower triangle is given: on return the
 // columns hold L with L L' = A there. `columns` may have more rows than columns. Returns false if the matrix is not

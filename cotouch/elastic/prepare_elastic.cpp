@@ -7,14 +7,19 @@
 #include <cotouch/elastic/modal_derivatives.h>
 #include <cotouch/elastic/modes.h>
 #include <cotouch/elastic/proxies.h>
+#include <cotouch/elastic/tet_faces.h>
 #include <cotouch/elastic/tet_gradient.h>
+#include <cotouch/field/mass.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 namespace cotouch {
 namespace {
+
+constexpr double k_enough_volume = 0.6;  // of a part's that tetrahedra must hold: those of thin parts cut edges off
 
 struct Storage {
   std::vector<Vec3f> nodes;
@@ -135,6 +140,28 @@ void check_settings(const ElasticSettings& settings) {
                 ErrorCode::invalid_argument);
 }
 
+// One piece that is most of the part. Thin walls need finer tetrahedra than was asked for, up to a point.
+TetMesh whole_mesh(const Field& field, const TetSettings& settings, Progress& progress) {
+  constexpr double k_most = 0.95;  // of the volume
+  constexpr int k_refinements = 4;
+  const double volume = mass_properties(field, 1).mass;
+  TetSettings finer = settings;
+  for (int i = 0;; ++i) {
+    TetMesh mesh = tetrahedralise(field, finer, progress);
+    const TetPieces pieces = pieces_of(mesh);
+    const double largest = *std::max_element(pieces.volume.begin(), pieces.volume.end());
+    const double all = std::accumulate(pieces.volume.begin(), pieces.volume.end(), 0.0);
+    if (largest >= k_most * all && largest >= k_enough_volume * volume)
+      return pieces.volume.size() == 1 ? mesh : largest_piece(mesh, pieces);
+    if (settings.edge > 0 || i == k_refinements)
+      throw Error("The part is too thin for " + std::to_string(mesh.tets.size()) + " tetrahedra: they hold " +
+                      std::to_string(static_cast<int>(100 * largest / volume)) +
+                      " % of its volume in one piece. Ask for more of them, or make the part thicker.",
+                  ErrorCode::invalid_argument);
+    finer.target_tets *= 2;
+  }
+}
+
 }  // namespace
 
 ElasticModel tie_to_shapes(const ElasticParts& parts, const TetMesh& mesh, const ElasticShapes& shapes,
@@ -189,7 +216,7 @@ ElasticModel tie_to_shapes(const ElasticParts& parts, const TetMesh& mesh, const
 
 ElasticModel prepare_elastic(const ElasticParts& parts, const ElasticSettings& settings, Progress& progress) {
   check_settings(settings);
-  const TetMesh mesh = tetrahedralise(parts.field, settings.tets, progress);
+  const TetMesh mesh = whole_mesh(parts.field, settings.tets, progress);
   const std::vector<std::uint32_t> anchored =
       settings.anchors.empty() ? std::vector<std::uint32_t>() : anchored_nodes(mesh, settings.anchors);
   const FemSystem system = assemble(mesh, settings.material, anchored);

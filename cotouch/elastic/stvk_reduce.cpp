@@ -136,7 +136,7 @@ StvkPolynomials reduce_stvk(const TetMesh& mesh, const Material& material, const
     for (std::size_t t = begin; t < end; ++t)
       writer.write(tet_gradient(mesh, t), strains.data() + (t - begin) * k_strains * pairs);
     const ConstDense transposed{strains.data(), pairs, (end - begin) * k_strains, 1, pairs};
-    add_product(Dense(products.data(), pairs, pairs), 1, transposed, transposed.transposed(), Part::lower);
+    add_product(Dense(products.data(), pairs, pairs), 1, transposed, transposed.transposed(), Half::lower);
   }
   const auto coefficients = std::make_shared<std::vector<double>>(collect(products, shapes.count));
   return StvkPolynomials({shapes.count, *coefficients}, coefficients);

@@ -59,7 +59,7 @@ TEST(Dense, LowerPartIsThatOfTheWholeAndNothingElseIsTouched) {
     const Dense view(const_cast<double*>(a.data()), rows, terms);
     std::vector<double> whole = c0, lower = c0;
     add_product(Dense(whole.data(), rows, n), -1, view, view.block(0, 0, n, terms).transposed());
-    add_product(Dense(lower.data(), rows, n), -1, view, view.block(0, 0, n, terms).transposed(), Part::lower);
+    add_product(Dense(lower.data(), rows, n), -1, view, view.block(0, 0, n, terms).transposed(), Half::lower);
     for (std::size_t j = 0; j < n; ++j)
       for (std::size_t i = 0; i < rows; ++i)
         ASSERT_EQ(lower[i + j * rows], i >= j ? whole[i + j * rows] : c0[i + j * rows]) << n << ": " << i << ", " << j;

@@ -13,7 +13,7 @@ namespace cotouch::elastic_test {
 
 struct BarOptions {
   ElasticLaw law = ElasticLaw::stvk;
-  std::vector<std::string> anchors{"x<-0.098"};
+  std::vector<std::string> anchors{"x<-0.09"};
   std::uint32_t coordinates = 15;
   std::string material = "rubber";
   Vec3d size{0.2, 0.02, 0.02};  // metres, centred

@@ -1,4 +1,5 @@
 // Bodies that bend, in a world.
+#include <cotouch/base/error.h>
 #include <cotouch/base/trig.h>
 #include <cotouch/elastic/deformation.h>
 #include <cotouch/world/step.h>
@@ -8,6 +9,7 @@
 #include <world/support.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -74,6 +76,28 @@ std::uint32_t nearest_to(const Part& part, const Vec3d& at) {
   return best;
 }
 
+// Of a bar along x as its tetrahedra have it: the integrals of 1 and z^2, over its length.
+struct Section {
+  double area = 0, inertia = 0;
+};
+Section section_of(const ElasticData& data) {
+  Section sum;
+  for (const Tet& tet : data.tets) {
+    std::array<Vec3d, 4> at;
+    for (std::size_t k = 0; k < 4; ++k) at[k] = Vec3d(data.nodes[tet[k]]);
+    const double volume = dot(cross(at[1] - at[0], at[2] - at[0]), at[3] - at[0]) / 6;
+    // The integral of z^2 over a tetrahedron: V / 20 (sum of z_i^2 + (sum of z_i)^2).
+    double z = 0, square = 0;
+    for (const Vec3d& p : at) {
+      z += p.z;
+      square += p.z * p.z;
+    }
+    sum.area += volume / 0.2;
+    sum.inertia += volume / 20 * (square + z * z) / 0.2;
+  }
+  return sum;
+}
+
 BodyModel bar_body(std::uint32_t id, const std::shared_ptr<const Part>& part, const Pose& pose = {}) {
   return fixed_body(id, part, pose);
 }
@@ -90,16 +114,17 @@ TEST(ElasticWorld, SagsUnderItsWeightAsABeamDoes) {
     s.gravity = {0, 0, -0.3};  // so little that a linear theory holds
     Trial run({bar_body(1, held_bar(law))}, s);
     run.advance(12);
+    // Euler-Bernoulli: w L^4 / (8 E I), w the weight a metre, with the section that the tetrahedra have: they cut off
+    // the bar's edges.
+    const Section section = section_of(held_bar(law)->elastic->data());
     const Material rubber = material_named("rubber");
-    // Euler-Bernoulli: w L^4 / (8 E I), w the weight a metre; I = b^4 / 12 of a square section.
-    const double length = 0.198, side = 0.02, inertia = side * side * side * side / 12;
-    const double sag =
-        rubber.density * side * side * 0.3 * length * length * length * length / (8 * rubber.young * inertia);
+    const double length = 0.19, weight = rubber.density * section.area * 0.3;
+    const double sag = weight * length * length * length * length / (8 * rubber.young * section.inertia);
     const std::uint32_t tip = nearest_to(*held_bar(law), {k_tip, 0, 0});
     const double moved = Vec3d(held_bar(law)->shell.data().positions[tip]).z - run.point(tip).z;
-    // Three linear tetrahedra across a bar are too stiff in bending, by up to a third.
+    // Three linear tetrahedra across a bar are too stiff in bending, by up to a third; shear adds two percent.
     EXPECT_LT(moved, 1.05 * sag);
-    EXPECT_GT(moved, 0.6 * sag);
+    EXPECT_GT(moved, 0.65 * sag);
   }
 }
 
@@ -137,11 +162,12 @@ TEST(ElasticWorld, AHandThatHoldsAPointFeelsTheStaticReaction) {
   // (shape along z)^2 / omega^2.
   const auto part = held_bar(ElasticLaw::warped);
   Trial run({bar_body(1, part)});
-  const std::uint32_t tip = nearest_to(*part, {k_tip, 0, 0});
-  const Vec3d rest(part->shell.data().positions[tip]);
-  run.grasp(0, 1, rest);
+  run.grasp(0, 1, {k_tip, 0, 0});
   run.advance(0.01);
-  ASSERT_EQ(run.state.hands()[0].point, static_cast<double>(tip));
+  ASSERT_GE(run.state.hands()[0].point, 0);
+  const auto tip = static_cast<std::uint32_t>(run.state.hands()[0].point);
+  const Vec3d rest(part->shell.data().positions[tip]);
+  EXPECT_LT(norm(rest - Vec3d{k_tip, 0, 0}), 0.005);
   run.hands[0].pose.position += Vec3d{0, 0, 2e-3};
   run.advance(6);
   std::vector<double> row(part->elastic->size());
@@ -151,14 +177,13 @@ TEST(ElasticWorld, AHandThatHoldsAPointFeelsTheStaticReaction) {
   const double felt = -run.state.hands()[0].felt.force.z, moved = run.point(tip).z - rest.z;
   EXPECT_GT(felt, 0.005);
   // The torque of the hand's hold bends it, too: both are in the coordinates' balance.
+  const HandRecord& hand = run.state.hands()[0];
+  const Vec3d torque = (hand.felt.torque + cross(hand.pose.position - run.point(tip), hand.felt.force)) * -1.0;
   std::vector<double> turned(part->elastic->size());
-  shape.add_gradient(part->elastic->data().shell[tip], run.state.hands()[0].felt.force * -1.0,
-                     run.state.hands()[0].felt.torque * -1.0, turned.data());
+  shape.add_gradient(part->elastic->data().shell[tip], run.state.hands()[0].felt.force * -1.0, torque, turned.data());
   double bent = 0;
   for (std::size_t j = 0; j < row.size(); ++j) bent += row[j] * turned[j] / part->elastic->data().stiffness[j];
   EXPECT_NEAR(bent, moved, 0.02 * moved);
-  // And the spring between them: 1 kN/m.
-  EXPECT_NEAR(felt, 1000 * (run.hands[0].pose.position.z - run.point(tip).z), 0.02 * felt);
 }
 
 TEST(ElasticWorld, ABarThatIsBentBySixtyDegreesAndLetGoComesBack) {
@@ -169,7 +194,7 @@ TEST(ElasticWorld, ABarThatIsBentBySixtyDegreesAndLetGoComesBack) {
     run.grasp(0, 1, rest);
     // Along the arc that a bar bent into a circle would follow, turning with it.
     for (int i = 1; i <= 600; ++i) {
-      const double angle = i / 600.0 * k_pi / 3, length = 0.198;
+      const double angle = i / 600.0 * k_pi / 3, length = 0.19;
       const SinCos turn = sin_cos(angle);
       run.hands[0].pose = {rest + Vec3d{length * turn.sin / angle - length, 0, length * (1 - turn.cos) / angle},
                            quat_from_rotation_vector({0, -angle, 0})};
@@ -204,8 +229,8 @@ TEST(ElasticWorld, ABallRestsOnABarAndIsCarriedByIt) {
     EXPECT_NEAR(ball.x, 0, 0.01);
     const std::uint32_t middle = nearest_to(*part, {0, 0, 0.005});
     const double top = run.point(middle).z;
-    EXPECT_LT(top, 0.0045);                     // it sags,
-    EXPECT_NEAR(ball.z - k_ball, top, 1.5e-3);  // and the ball lies on it.
+    EXPECT_GT(Vec3d(part->shell.data().positions[middle]).z - top, 3e-4);  // it sags,
+    EXPECT_NEAR(ball.z - k_ball, top, 1.5e-3);                             // and the ball lies on it.
     EXPECT_LT(energy(run.model, run.state).kinetic, 1e-6);
     const PairContact& contact = run.scratch.contact(0);
     EXPECT_NEAR(std::fabs(contact.on_shell.wrench.force.z), 0.02 * 9.81, 0.02 * 0.02 * 9.81);
@@ -223,11 +248,12 @@ TEST(ElasticWorld, MomentumOfAFreeBarAndABallIsKept) {
   }
 }
 
-TEST(ElasticWorld, TwoSoftBarsPressedTogetherForAMinuteNeitherGainEnergyNorPassThrough) {
+TEST(ElasticWorldSlow, TwoSoftBarsPressedTogetherForAMinuteNeitherGainEnergyNorPassThrough) {
   for (const ElasticLaw law : k_laws) {
     const auto part = held_bar(law);
-    Trial run({bar_body(1, part), bar_body(2, part, {{0.06, 0.06, 0.0205}, quat_from_rotation_vector({0, 0, k_pi / 2})})},
-            settings(0.002));
+    Trial run(
+        {bar_body(1, part), bar_body(2, part, {{0.06, 0.06, 0.0205}, quat_from_rotation_vector({0, 0, k_pi / 2})})},
+        settings(0.002));
     ASSERT_EQ(run.model.pairs().size(), 1U);
     run.grasp(0, 1, {k_tip, 0, 0.01});
     run.advance(0.01);
