@@ -139,7 +139,7 @@ StvkPolynomials::StvkPolynomials(const StvkData& data, std::shared_ptr<const voi
   evaluate(zero, force, tangent);
   double largest = 0;
   for (const double t : tangent) largest = std::fabs(t) > largest ? std::fabs(t) : largest;
-  require(largest > 0 && factor_packed(tangent, data.size, 1e-14 * largest) == 0, "it is not elastic");
+  require(largest > 0 && factor_packed(tangent, data.size, 1e-14 * largest), "it is not elastic");
 }
 
 double StvkPolynomials::evaluate(std::span<const double> q, std::span<double> force,
