@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 namespace cotouch {
@@ -14,13 +13,12 @@ constexpr std::size_t packed_size(std::size_t n) {
   return n * (n + 1) / 2;
 }
 
-// Replaces A by the factors of A + E = U' D U, where U has ones on its diagonal: D is stored on the diagonal, the rest
-// of U above it. E is zero if every pivot of A is at least `least`, which must be positive; else a diagonal matrix that
-// makes it so and leaves the pivots' rows no larger than A's elements (Gill & Murray 1974). Returns how many pivots
-// were raised.
-std::uint32_t factor_packed(std::span<double> a, std::size_t n, double least) noexcept;
+// Replaces A by the factors of A = U' D U, where U has ones on its diagonal: D is stored on the diagonal, the rest of U
+// above it. Returns false, A being spoilt, if a pivot is less than `least`, which must not be negative: then A is not
+// positive definite, or has an eigenvalue less than that.
+[[nodiscard]] bool factor_packed(std::span<double> a, std::size_t n, double least) noexcept;
 
-// Solves (A + E) x = b, given the factors, in place.
+// Solves A x = b, given the factors, in place.
 void solve_packed(std::span<const double> factors, std::size_t n, std::span<double> b) noexcept;
 
 }  // namespace cotouch

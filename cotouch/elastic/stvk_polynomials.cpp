@@ -40,60 +40,62 @@ struct Sums {
   std::array<Side, k_most_x> s, u_a;          // s_c, and U_ac for the four a of a group
 };
 
-// Adds U_cd for the terms with four a and one b, and sums up s. Returns the coefficients behind theirs.
+// Adds U_cd for the terms with four a, one b and `Rows` neighbouring c, and sums up s. `k` and `u` are where d = c of
+// the first of them is, and are moved behind the last.
+template <std::size_t Rows>
+void add_rows(std::size_t n, std::size_t c, const double*& k, const double* x, const Side& ab, Pair*& u,
+              Side* s) noexcept {
+  std::array<const double*, Rows> k_row;
+  std::array<Pair*, Rows> u_row;
+  std::array<double, Rows> x_row;
+  std::array<Side, Rows> s_row{};
+  for (std::size_t row = 0; row < Rows; ++row) {
+    k_row[row] = k;
+    u_row[row] = u;
+    x_row[row] = x[c + row];
+    k += k_side * (n - c - row);
+    u += n - c - row;
+  }
+  // d is one of the neighbouring c.
+  for (std::size_t row = 0; row < Rows; ++row)
+    for (std::size_t d = row; d < Rows; ++d, k_row[row] += k_side, ++u_row[row]) {
+      Pair u_cd = *u_row[row];
+      for (std::size_t i = 0; i < k_pairs; ++i) {
+        const Pair k_cd = load_pair(k_row[row] + 2 * i);
+        s_row[row][i] += k_cd * x_row[d];
+        s_row[d][i] += k_cd * x_row[row];
+        u_cd += k_cd * ab[i];
+      }
+      *u_row[row] = u_cd;
+    }
+  // d is larger than they are.
+  const std::size_t beyond = n - c - Rows;
+  x += c + Rows;
+  Side* const s_beyond = s + c + Rows;
+  for (std::size_t d = 0; d < beyond; ++d) {
+    Side s_d = s_beyond[d];
+    for (std::size_t row = 0; row < Rows; ++row) {
+      Pair u_cd = u_row[row][d];
+      for (std::size_t i = 0; i < k_pairs; ++i) {
+        const Pair k_cd = load_pair(k_row[row] + k_side * d + 2 * i);
+        s_row[row][i] += k_cd * x[d];
+        s_d[i] += k_cd * x_row[row];
+        u_cd += k_cd * ab[i];
+      }
+      u_row[row][d] = u_cd;
+    }
+    s_beyond[d] = s_d;
+  }
+  for (std::size_t row = 0; row < Rows; ++row)
+    for (std::size_t i = 0; i < k_pairs; ++i) s[c + row][i] += s_row[row][i];
+}
+
+// The same for all c >= b. Returns the coefficients behind theirs.
 const double* add_terms(std::size_t n, std::size_t b, const double* k, const double* x, const Side& ab, Pair* u,
                         Side* s) noexcept {
   std::size_t c = b;
-  for (; c + 1 < n; c += 2) {
-    const double* low = k;                      // (c, c), (c, c + 1), ...
-    const double* high = k + k_side * (n - c);  // (c + 1, c + 1), ...
-    Pair* const u_low = u;                      // where U_cd is at u_low[d - c]
-    Pair* const u_high = u + (n - c);           // and U_c+1,d at u_high[d - c - 1]
-    const double x_low = x[c], x_high = x[c + 1];
-    Side s_low, s_high;
-    Pair first = u_low[0], second = u_low[1], third = u_high[0];
-    for (std::size_t i = 0; i < k_pairs; ++i) {
-      const Pair p = load_pair(low + 2 * i), q = load_pair(low + k_side + 2 * i), r = load_pair(high + 2 * i);
-      s_low[i] = p * x_low + p * x_low + q * x_high;
-      s_high[i] = q * x_low + r * x_high + r * x_high;
-      first += p * ab[i];
-      second += q * ab[i];
-      third += r * ab[i];
-    }
-    u_low[0] = first;
-    u_low[1] = second;
-    u_high[0] = third;
-    low += 2 * k_side;
-    high += k_side;
-    for (std::size_t d = c + 2; d < n; ++d, low += k_side, high += k_side) {
-      const double x_d = x[d];
-      Pair lower = u_low[d - c], higher = u_high[d - c - 1];
-      for (std::size_t i = 0; i < k_pairs; ++i) {
-        const Pair p = load_pair(low + 2 * i), q = load_pair(high + 2 * i);
-        s_low[i] += p * x_d;
-        s_high[i] += q * x_d;
-        s[d][i] += p * x_low + q * x_high;
-        lower += p * ab[i];
-        higher += q * ab[i];
-      }
-      u_low[d - c] = lower;
-      u_high[d - c - 1] = higher;
-    }
-    for (std::size_t i = 0; i < k_pairs; ++i) {
-      s[c][i] += s_low[i];
-      s[c + 1][i] += s_high[i];
-    }
-    k = high;
-    u = u_high + (n - c - 1);
-  }
-  if (c < n) {  // the last one, if their number is odd
-    for (std::size_t i = 0; i < k_pairs; ++i) {
-      const Pair p = load_pair(k + 2 * i);
-      s[c][i] += p * x[c] + p * x[c];
-      u[0] += p * ab[i];
-    }
-    k += k_side;
-  }
+  for (; c + 2 <= n; c += 2) add_rows<2>(n, c, k, x, ab, u, s);
+  if (c < n) add_rows<1>(n, c, k, x, ab, u, s);
   return k;
 }
 
@@ -139,7 +141,7 @@ StvkPolynomials::StvkPolynomials(const StvkData& data, std::shared_ptr<const voi
   evaluate(zero, force, tangent);
   double largest = 0;
   for (const double t : tangent) largest = std::fabs(t) > largest ? std::fabs(t) : largest;
-  require(largest > 0 && factor_packed(tangent, data.size, 1e-14 * largest) == 0, "it is not elastic");
+  require(largest > 0 && factor_packed(tangent, data.size, 1e-14 * largest), "it is not elastic");
 }
 
 double StvkPolynomials::evaluate(std::span<const double> q, std::span<double> force,

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
+#include <numbers>
 
 namespace cotouch {
 namespace {
@@ -41,100 +43,113 @@ double stiffness(const StvkPolynomials& body) {
   return tangent[0];
 }
 
-TEST(StvkStep, SmallVibrationHasTheFrequencyOfTheRule) {
+// What a step multiplies motions like exp(t z / h) by.
+std::complex<double> growth(std::complex<double> z) {
+  const double g = 1 - std::sqrt(0.5);
+  return (1.0 + (1 - 2 * g) * z) / ((1.0 - g * z) * (1.0 - g * z));
+}
+
+TEST(StvkStep, SmallVibrationIsThatOfTheRule) {
   const StvkPolynomials body = reduce(k_rubber, 1);
   const double omega = std::sqrt(stiffness(body));
-  for (const double angle : {0.1, 1.0, 10.0}) {  // w h
+  for (const double angle : {0.1, 1.0, 10.0}) {  // in a step
     Moving moving(body, {.time_step = angle / omega});
     moving.q[0] = 1e-9;
+    std::complex<double> turned = 1;
     for (int i = 1; i <= 100; ++i) {
       ASSERT_TRUE(moving.step());
-      EXPECT_NEAR(moving.q[0], 1e-9 * std::cos(2 * std::atan(angle / 2) * i), 1e-15) << angle;
+      turned *= growth({0, angle});
+      EXPECT_NEAR(moving.q[0], 1e-9 * turned.real(), 1e-16) << angle;
+      EXPECT_NEAR(moving.v[0], 1e-9 * omega * -turned.imag(), 1e-16 * omega) << angle;
     }
   }
-  // As the step becomes short this is the true frequency.
-  EXPECT_NEAR(2 * std::atan(0.01 / 2) / 0.01, 1, 1e-5);
+}
+
+TEST(StvkStep, SlowVibrationKeepsItsPeriodAndAmplitude) {
+  const StvkPolynomials body = reduce(k_rubber, 1);
+  const double period = 2 * std::numbers::pi / std::sqrt(stiffness(body));
+  Moving moving(body, {.time_step = period / 100});
+  moving.q[0] = 1e-9;
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(moving.step());  // ten periods
+  EXPECT_NEAR(moving.q[0], 1e-9, 0.006e-9);                   // 1000 times 0.0037 (2 pi / 100)^4 = 0.0058
+  EXPECT_NEAR(moving.v[0] * period, 0, 0.1e-9);
 }
 
 TEST(StvkStep, DampingShrinksSmallVibrationsAsComputed) {
   const StvkPolynomials body = reduce(k_rubber, 1);
-  const double omega_squared = stiffness(body);
-  const StvkStep settings{.time_step = 2 / std::sqrt(omega_squared),
-                          .mass_damping = 3,
-                          .stiffness_damping = 0.1 / std::sqrt(omega_squared)};
-  // Two motions span an area that shrinks in each step by the determinant of the step.
-  Moving a(body, settings), b(body, settings);
-  a.q[0] = 1e-9;
-  b.v[0] = 1e-9 * std::sqrt(omega_squared);
-  const double k = omega_squared * settings.time_step * settings.time_step / 4;
-  const double damping = settings.time_step / 2 * (3 + settings.stiffness_damping * omega_squared);
-  for (int i = 1; i <= 5; ++i) {
-    const double before = a.q[0] * b.v[0] - a.v[0] * b.q[0];
-    ASSERT_TRUE(a.step());
-    ASSERT_TRUE(b.step());
-    const double after = a.q[0] * b.v[0] - a.v[0] * b.q[0];
-    EXPECT_NEAR(after / before, (1 - damping + k) / (1 + damping + k), 1e-9);
+  const double omega_squared = stiffness(body), omega = std::sqrt(omega_squared);
+  for (const double b : {0.1 / omega, 30 / omega}) {
+    const StvkStep settings{.time_step = 0.7 / omega, .mass_damping = 0.2 * omega, .stiffness_damping = b};
+    // Two motions span an area that shrinks in each step by the determinant of the step.
+    Moving first(body, settings), second(body, settings);
+    first.q[0] = 1e-9;
+    second.v[0] = 1e-9 * omega;
+    const double damping = 0.2 * omega + b * omega_squared;
+    const std::complex<double> root = std::sqrt(std::complex<double>(damping * damping - 4 * omega_squared));
+    const double determinant =
+        (growth(0.35 / omega * (-damping + root)) * growth(0.35 / omega * (-damping - root))).real();
+    double area = 1e-18 * omega;
+    for (int i = 1; i <= 5; ++i) {
+      ASSERT_TRUE(first.step());
+      ASSERT_TRUE(second.step());
+      area *= determinant;
+      EXPECT_NEAR(first.q[0] * second.v[0] - first.v[0] * second.q[0], area, 1e-7 * std::abs(area)) << i;
+    }
   }
+}
+
+TEST(StvkStep, HalfTheStepMakesAQuarterOfTheError) {
+  const StvkPolynomials body = reduce(k_rubber, 6);
+  const auto after = [&](int steps) {
+    Moving moving(body, {.time_step = 0.01 / steps, .mass_damping = 5});
+    moving.q = random_field(6, 0.1, 1);
+    moving.v = random_field(6, 5, 2);
+    moving.load = random_field(6, 200, 3);
+    for (int i = 0; i < steps; ++i) EXPECT_TRUE(moving.step());
+    return moving.q;
+  };
+  const Field3 exact = after(8000);
+  const double coarse = largest(sum(after(200), -1, exact)), fine = largest(sum(after(400), -1, exact));
+  EXPECT_GT(coarse, 1e-9);
+  EXPECT_NEAR(coarse / fine, 4, 0.2);
 }
 
 TEST(StvkStep, LoadedBodyComesToRestInBalance) {
-  for (const std::uint32_t newton_steps : {1U, 3U}) {
-    Moving moving(reduce(k_rubber, 6), {.time_step = 1e-3, .mass_damping = 20, .stiffness_damping = 0.01});
-    moving.settings.newton_steps = newton_steps;
-    moving.load = random_field(6, 5000, 3);
-    for (int i = 0; i < 4000; ++i) ASSERT_TRUE(moving.step());
-    Field3 force(6), tangent(packed_size(6));
-    moving.body.evaluate(moving.q, force, tangent);
-    for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(force[i], moving.load[i], 1e-9);
-    EXPECT_LT(largest(moving.v), 1e-9);
-    // It is a large deformation: Hooke's law would be wrong.
-    Field3 linear = moving.load;
-    moving.body.evaluate(Field3(6), force, tangent);
-    factor_packed(tangent, 6, 1e-9);
-    solve_packed(tangent, 6, linear);
-    EXPECT_GT(largest(sum(linear, -1, moving.q)), 0.1 * largest(moving.q));
-  }
+  Moving moving(reduce(k_rubber, 6), {.time_step = 1e-3, .mass_damping = 20, .stiffness_damping = 0.01});
+  moving.load = random_field(6, 5000, 3);
+  for (int i = 0; i < 4000; ++i) ASSERT_TRUE(moving.step());
+  Field3 force(6), tangent(packed_size(6));
+  moving.body.evaluate(moving.q, force, tangent);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(force[i], moving.load[i], 1e-8);
+  EXPECT_LT(largest(moving.v), 1e-9);
+  // It is a large deformation: Hooke's law would be wrong.
+  Field3 linear = moving.load;
+  moving.body.evaluate(Field3(6), force, tangent);
+  ASSERT_TRUE(factor_packed(tangent, 6, 0));
+  solve_packed(tangent, 6, linear);
+  EXPECT_GT(largest(sum(linear, -1, moving.q)), 0.1 * largest(moving.q));
 }
 
-TEST(StvkStep, ManyNewtonStepsFulfilTheRule) {
-  Moving moving(reduce(k_rubber, 6), {.time_step = 5e-3, .mass_damping = 2, .stiffness_damping = 1e-3});
-  moving.settings.newton_steps = 12;
-  moving.q = random_field(6, 0.3, 1);
-  moving.v = random_field(6, 10, 2);
-  moving.load = random_field(6, 100, 3);
-  const Field3 q = moving.q, v = moving.v;
-  Field3 force(6), end_force(6), tangent(packed_size(6)), end_tangent(packed_size(6));
-  moving.body.evaluate(q, force, tangent);
-  ASSERT_TRUE(moving.step());
-  moving.body.evaluate(moving.q, end_force, end_tangent);
-  for (std::size_t i = 0; i < 6; ++i) {
-    double damping = v[i] + moving.v[i];
-    for (std::size_t j = 0; j < 6; ++j) {
-      const std::size_t low = std::min(i, j), high = std::max(i, j);
-      damping += 1e-3 * tangent[packed_size(6) - packed_size(6 - low) + high - low] * (v[j] + moving.v[j]) / 2;
-    }
-    const double push = moving.load[i] - damping - (force[i] + end_force[i]) / 2;
-    EXPECT_NEAR(moving.v[i] - v[i], 5e-3 * push, 1e-11 * largest(moving.v));
-    EXPECT_NEAR(moving.q[i] - q[i], 5e-3 * (v[i] + moving.v[i]) / 2, 1e-12);
-  }
-}
-
-TEST(StvkStep, OneNewtonStepChangesTheEnergyByWhatTheTangentLeavesOut) {
+TEST(StvkStep, EnergyGrowsAtMostByWhatItsExpansionLeavesOut) {
   Moving moving(reduce(k_rubber, 6), {.time_step = 1e-3});
   moving.q = random_field(6, 0.1, 1);
   moving.v = random_field(6, 5, 2);
-  for (int i = 0; i < 100; ++i) {
+  int stiff = 0;
+  for (int i = 0; i < 300; ++i) {
     const Field3 q = moving.q;
     Field3 force(6), tangent(packed_size(6));
     const double before = moving.energy(), potential = moving.body.evaluate(q, force, tangent);
     ASSERT_TRUE(moving.step());
     const Field3 change = sum(moving.q, -1, q);
-    double expected = moving.potential() - potential - dot(force, change);
+    double left_out = moving.potential() - potential - dot(force, change);
     std::size_t at = 0;
     for (std::size_t a = 0; a < 6; ++a)
-      for (std::size_t b = a; b < 6; ++b) expected -= tangent[at++] * change[a] * change[b] * (a == b ? 0.5 : 1.0);
-    EXPECT_NEAR(moving.energy() - before, expected, 1e-11 * before);
+      for (std::size_t b = a; b < 6; ++b) left_out -= tangent[at++] * change[a] * change[b] * (a == b ? 0.5 : 1.0);
+    if (!factor_packed(tangent, 6, 0)) continue;
+    ++stiff;
+    EXPECT_LT(moving.energy() - before, left_out + 1e-11 * before);
   }
+  EXPECT_GT(stiff, 200);
 }
 
 TEST(StvkStep, EnergyDoesNotGrowWithoutDamping) {
@@ -171,19 +186,17 @@ TEST(StvkStep, EnergyDoesNotGrowWithoutDamping) {
   EXPECT_LT(most_late_without_wave - start_without_wave, 0.05 * (1e-8 / 6 * largest_wave));
 }
 
-TEST(StvkStep, StiffSteelStaysCalmAtOneMillisecond) {
+TEST(StvkStep, VibrationsTooFastForTheStepDieOut) {
   const Material steel{.young = 2.1e11, .poisson = 0.3, .density = 7800};
-  for (const double damping : {0.0, 1e-6, 1e-4}) {
+  for (const double damping : {0.0, 1e-6, 1e-4, 1e-2}) {
     Moving moving(reduce(steel, 8), {.time_step = 1e-3, .stiffness_damping = damping});
     moving.v = random_field(8, 1, 2);  // a kick of some dm/s, 0.6 J
     const double start = moving.energy();
-    for (int i = 0; i < 10000; ++i) {
+    for (int i = 0; i < 200; ++i) {
       ASSERT_TRUE(moving.step());
       ASSERT_LT(moving.energy(), 1.001 * start) << damping << " " << i;
     }
-    if (damping > 0) {
-      EXPECT_LT(moving.energy(), 1e-9 * start);
-    }
+    EXPECT_LT(moving.energy(), 1e-6 * start) << damping;
   }
 }
 
@@ -198,13 +211,29 @@ TEST(StvkStep, YieldingBodyGainsNoEnergy) {
     std::fill(moving.v.begin(), moving.v.end(), 0);
     const double start = moving.potential();
     moving.body.evaluate(moving.q, force, tangent);
-    if (factor_packed(tangent, 6, 1e-9) > 0) ++yielding;
+    if (!factor_packed(tangent, 6, 0)) ++yielding;
     for (int i = 0; i < 200; ++i) {
       ASSERT_TRUE(moving.step());
       ASSERT_LT(moving.energy(), 1.02 * start) << trial << " " << i;
     }
   }
   EXPECT_GT(yielding, 10);
+}
+
+// Steps so long that mass does not make up for what the tangent lacks. Some bodies stay turned inside out, which costs
+// energy too: St. Venant-Kirchhoff bodies do.
+TEST(StvkStep, FlungAboutAtLongStepsItComesToRest) {
+  Moving moving(reduce(k_rubber, 6), {.time_step = 0.05, .mass_damping = 1, .stiffness_damping = 1e-3});
+  Random random(4);
+  for (int trial = 0; trial < 100; ++trial) {
+    moving.q = random_field(6, 0.5, random.bits());
+    moving.v = random_field(6, 100, random.bits());
+    for (int i = 0; i < 400; ++i) ASSERT_TRUE(moving.step());
+    Field3 force(6), tangent(packed_size(6));
+    moving.body.evaluate(moving.q, force, tangent);
+    EXPECT_LT(largest(moving.v), 1e-6) << trial;
+    EXPECT_LT(largest(force), 1e-3) << trial;
+  }
 }
 
 TEST(StvkStep, TooViolentMotionIsRefusedAndChangesNothing) {
@@ -221,7 +250,6 @@ TEST(StvkStep, DoesNotAllocate) {
   GTEST_SKIP() << "the guard is not linked";
 #endif
   Moving moving(reduce(k_rubber, 6), {});
-  moving.settings.newton_steps = 2;
   const std::uint64_t before = RealtimeSection::breaches();
   bool moved = false;
   {
