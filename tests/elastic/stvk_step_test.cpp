@@ -236,6 +236,23 @@ TEST(StvkStep, FlungAboutAtLongStepsItComesToRest) {
   }
 }
 
+// Every pivot of the step's matrix is fine, but one of its eigenvalues is a millionth of the mass.
+TEST(StvkStep, AlmostSingularSystemIsNotFollowed) {
+  // W = k1 q1^2 / 2 + k2 q2^2 / 2 + c q1^2 q2, so that K = (k1, 2 c q1; 2 c q1, k2) where q2 = 0.
+  const double s_squared = (1 - std::sqrt(0.5)) * (1 - std::sqrt(0.5)), q1 = 1e-3, beside = 1000;
+  const double k1 = 1e-3, c = beside / s_squared / (2 * q1);
+  const double k2 = (beside * beside / (1 + s_squared * k1) + 0.6 - 1) / s_squared;  // the second pivot is 0.6
+  std::vector<double> coefficients(StvkPolynomials::coefficient_count(2));
+  coefficients[StvkPolynomials::coefficient_index(2, 0, 0, 1, 1)] = k1 / 2;
+  coefficients[StvkPolynomials::coefficient_index(2, 0, 0, 2, 2)] = k2 / 2;
+  coefficients[StvkPolynomials::coefficient_index(2, 0, 1, 1, 2)] = c;
+  Moving moving(StvkPolynomials({2, coefficients}, nullptr), {.time_step = 1});
+  moving.q = {q1, 0};
+  moving.v = {1, 0};
+  ASSERT_TRUE(moving.step());
+  EXPECT_LT(largest(moving.v), 50);  // the force is c q1^2 = 6
+}
+
 TEST(StvkStep, TooViolentMotionIsRefusedAndChangesNothing) {
   Moving moving(reduce(k_rubber, 3), {});
   moving.q = {1e150, 0, 0};
