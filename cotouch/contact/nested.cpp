@@ -77,7 +77,7 @@ struct BentFieldSource {
       const std::uint32_t size = std::min(ContactScratch::k_block, count - begin);
       points.shape->shell_points(shell().data().positions.data(), point + begin, size, at.data());
       for (std::uint32_t i = 0; i < size; ++i) at[i] = Vec3f(transform(relative, Vec3d(at[i])));
-      field->distances(at.data(), size, distance + begin);
+      field->distances(at.data(), size, points.rigid.clearance, distance + begin);
       for (std::uint32_t i = 0; i < size; ++i) distance[begin + i] -= points.rigid.clearance;
     }
   }
@@ -320,7 +320,7 @@ float NestedContact::distance_at(const Placement& p, const Vec3f& point) const n
   float distance = 0;
   if (p.deformed != nullptr) {
     const Vec3f at(transform(p.relative, Vec3d(point)));
-    p.deformed->distances(&at, 1, &distance);
+    p.deformed->distances(&at, 1, p.source.clearance, &distance);
   } else {
     distance = field_.distance_in_cells(p.source.map(point));
   }

@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <utility>
 
 namespace cotouch {
 namespace {
 
+constexpr std::uint32_t k_lanes = 4;
+constexpr float k_nowhere = 1e18F;  // metres: where there is no proxy
+constexpr float k_close =
+    0.1F;  // cells by which the nearest proxy alone may be wrong, beside what it disagrees with others
 constexpr double k_at_a_proxy = 1e-9;  // metres: as close as this, no other counts
 
 Mat3 inverted(const Mat3& m) {
@@ -32,13 +38,26 @@ double largest_stretch(const Mat3& m) {
 DeformedField::DeformedField(const ElasticModel& model, const Field& whole) : model_(&model) {
   const ElasticData& data = model.data();
   for (const ElasticProxy& proxy : data.proxies)
-    proxies_.push_back({proxy.rest, proxy.rest, Mat3::identity(), Mat3::identity()});
-  for (std::size_t i = 0; i < data.domains.size(); ++i)
-    domains_.push_back({data.domains.size() == 1 ? whole : model.domain_field(i), data.domains[i].begin,
-                        data.domains[i].end, data.domains[i].cover});
-  x_.resize(proxies_.size());
-  y_.resize(proxies_.size());
-  z_.resize(proxies_.size());
+    proxies_.push_back({proxy.rest, proxy.rest, Mat3::identity(), Mat3::identity(), {}});
+  for (std::size_t i = 0; i < data.domains.size(); ++i) {
+    const ElasticDomain& domain = data.domains[i];
+    domains_.push_back(
+        {data.domains.size() == 1 ? whole : model.domain_field(i), domain.begin, domain.end, 0, domain.cover});
+  }
+  for (Domain& domain : domains_) {
+    domain.side = static_cast<std::uint32_t>(x_.size());
+    const std::size_t size = x_.size() + (domain.end - domain.begin + k_lanes - 1) / k_lanes * k_lanes;
+    for (std::vector<float>* side : {&x_, &y_, &z_}) side->resize(size, k_nowhere);
+    for (std::uint32_t i = domain.begin; i < domain.end; ++i) {
+      std::vector<std::pair<float, std::uint32_t>> others;
+      for (std::uint32_t k = domain.begin; k < domain.end; ++k)
+        if (k != i) others.push_back({norm_squared(proxies_[k].rest - proxies_[i].rest), k});
+      std::sort(others.begin(), others.end());
+      neighbours_.emplace_back();
+      for (std::size_t k = 0; k < std::min<std::size_t>(k_nearest, others.size()); ++k)
+        neighbours_.back().push_back(others[k].second);
+    }
+  }
 }
 
 void DeformedField::set(Deformation& shape) noexcept {
@@ -55,10 +74,29 @@ void DeformedField::set(Deformation& shape) noexcept {
     proxy.inverse = inverted(proxy.gradient);
     shortest = std::min(shortest, 1 / largest_stretch(proxy.inverse));
     longest = std::max(longest, largest_stretch(proxy.gradient));
-    x_[i] = proxy.place.x;
-    y_[i] = proxy.place.y;
-    z_[i] = proxy.place.z;
   }
+  for (const Domain& domain : domains_) {
+    const double cells = 1 / static_cast<double>(domain.field.spacing());
+    for (std::uint32_t i = domain.begin; i < domain.end; ++i) {
+      Proxy& proxy = proxies_[i];
+      const std::size_t side = domain.side + i - domain.begin;
+      x_[side] = proxy.place.x;
+      y_[side] = proxy.place.y;
+      z_[side] = proxy.place.z;
+      const Mat3 m = proxy.inverse * cells;
+      const Vec3d t = (Vec3d(proxy.rest) - Vec3d(domain.field.data().origin)) * cells - m * Vec3d(proxy.place);
+      const auto f = [](double v) { return static_cast<float>(v); };
+      proxy.map = {f(m(0, 0)), f(m(0, 1)), f(m(0, 2)), f(m(1, 0)), f(m(1, 1)), f(m(1, 2)),
+                   f(m(2, 0)), f(m(2, 1)), f(m(2, 2)), f(t.x),     f(t.y),     f(t.z)};
+    }
+  }
+  disagreement_ = 0;
+  for (std::size_t i = 0; i < proxies_.size(); ++i)
+    for (const std::uint32_t k : neighbours_[i]) {
+      const Vec3d expected =
+          Vec3d(proxies_[i].place) + proxies_[i].gradient * (Vec3d(proxies_[k].rest) - Vec3d(proxies_[i].rest));
+      disagreement_ = std::max(disagreement_, static_cast<float>(norm(expected - Vec3d(proxies_[k].place))));
+    }
   least_stretch_ = static_cast<float>(shortest);
   most_stretch_ = static_cast<float>(longest);
 }
@@ -66,10 +104,16 @@ void DeformedField::set(Deformation& shape) noexcept {
 DeformedField::Nearest DeformedField::nearest(const Domain& domain, const Vec3d& at) const noexcept {
   Nearest found;
   std::array<float, k_nearest> square;
+  std::array<float, k_most_proxies> squares;  // all first: the compiler takes several at a time
   const Vec3f x(at);
+  const std::uint32_t count = domain.end - domain.begin;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::size_t side = domain.side + i;
+    const float dx = x.x - x_[side], dy = x.y - y_[side], dz = x.z - z_[side];
+    squares[i] = dx * dx + dy * dy + dz * dz;
+  }
   for (std::uint32_t i = domain.begin; i < domain.end; ++i) {
-    const float dx = x.x - x_[i], dy = x.y - y_[i], dz = x.z - z_[i];
-    const float d = dx * dx + dy * dy + dz * dz;
+    const float d = squares[i - domain.begin];
     if (found.count == k_nearest && !(d < square[k_nearest - 1])) continue;
     std::uint32_t k = found.count < k_nearest ? found.count++ : k_nearest - 1;
     for (; k > 0 && d < square[k - 1]; --k) {
@@ -104,15 +148,62 @@ double DeformedField::distance_in(const Domain& domain, const Vec3d& at) const n
   return sum;
 }
 
-void DeformedField::distances(const Vec3f* at, std::uint32_t count, float* distance) const noexcept {
-  for (std::uint32_t i = 0; i < count; ++i) {
-    double least = std::numeric_limits<double>::max();
-    for (const Domain& domain : domains_) {
-      const double here = distance_in(domain, Vec3d(at[i]));
-      least = std::min(least, here);
-    }
-    distance[i] = static_cast<float>(least);
+// Four at a time; of several that are equally near the first.
+DeformedField::Near DeformedField::nearest_one(const Domain& domain, const Vec3f& at) const noexcept {
+  using Floats = float __attribute__((vector_size(16)));
+  using Numbers = std::int32_t __attribute__((vector_size(16)));
+  const auto load = [](const float* from) {
+    Floats four;
+    std::memcpy(&four, from, sizeof four);
+    return four;
+  };
+  const std::uint32_t count = domain.end - domain.begin;
+  Floats least = Floats{} + std::numeric_limits<float>::max();
+  Numbers best{}, number{0, 1, 2, 3};
+  for (std::uint32_t i = 0; i < count; i += k_lanes) {
+    const std::size_t side = domain.side + i;
+    const Floats dx = load(&x_[side]) - at.x, dy = load(&y_[side]) - at.y, dz = load(&z_[side]) - at.z;
+    const Floats d = dx * dx + dy * dy + dz * dz;
+    const Numbers nearer = d < least;
+    Numbers bits, kept;
+    std::memcpy(&bits, &d, sizeof bits);
+    std::memcpy(&kept, &least, sizeof kept);
+    kept = (bits & nearer) | (kept & ~nearer);
+    std::memcpy(&least, &kept, sizeof least);
+    best = (number & nearer) | (best & ~nearer);
+    number += static_cast<std::int32_t>(k_lanes);
   }
+  std::size_t lane = 0;
+  for (std::size_t k = 1; k < k_lanes; ++k)
+    if (least[k] < least[lane] || (least[k] == least[lane] && best[k] < best[lane])) lane = k;
+  const std::uint32_t proxy = domain.begin + std::min(static_cast<std::uint32_t>(best[lane]), count - 1);
+  return {proxy, std::sqrt(least[lane]), 0};
+}
+
+void DeformedField::distances(const Vec3f* at, std::uint32_t count, float clearance, float* distance) const noexcept {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    // No point of a domain's surface is nearer than its nearest proxy less what proxies cover.
+    std::array<Near, k_most_domains> near;
+    std::size_t first = 0;
+    for (std::size_t d = 0; d < domains_.size(); ++d) {
+      near[d] = nearest_one(domains_[d], at[i]);
+      near[d].bound = near[d].distance - domains_[d].cover * most_stretch_;
+      if (near[d].distance < near[first].distance) first = d;
+    }
+    float least = distance_in(domains_[first], near[first], at[i], clearance);
+    for (std::size_t d = 0; d < domains_.size(); ++d)
+      if (d != first && near[d].bound < least)
+        least = std::min(least, distance_in(domains_[d], near[d], at[i], clearance));
+    distance[i] = least;
+  }
+}
+
+float DeformedField::distance_in(const Domain& domain, const Near& near, const Vec3f& at,
+                                 float clearance) const noexcept {
+  const float rough = domain.field.distance_in_cells(proxies_[near.proxy].map(at));
+  return rough < clearance + 2 * disagreement_ + k_close * domain.field.spacing()
+             ? static_cast<float>(distance_in(domain, Vec3d(at)))
+             : rough;
 }
 
 Vec3d DeformedField::gradient(const Vec3f& place, Deformation& shape, double* coordinates) const noexcept {

@@ -32,8 +32,8 @@ class DeformedField {
   // The proxies' places at the deformation's coordinates.
   void set(Deformation& shape) noexcept;
 
-  // Metres, of places in the part's frame. Beyond `far` only a lower bound.
-  void distances(const Vec3f* at, std::uint32_t count, float* distance) const noexcept;
+  // Metres, of places in the part's frame. What surely is farther than `clearance` is asked of the nearest proxy alone.
+  void distances(const Vec3f* at, std::uint32_t count, float clearance, float* distance) const noexcept;
 
   // How the distance at a place changes as the place moves; and adds to `coordinates` how it changes with each of the
   // part's coordinates.
@@ -49,10 +49,12 @@ class DeformedField {
   struct Proxy {
     Vec3f rest, place;
     Mat3 gradient, inverse;  // F, 1 / F
+    CellMap map;             // pulls a place back, in cells of its domain's field; rounded
   };
   struct Domain {
     Field field;
     std::uint32_t begin = 0, end = 0;  // of its proxies
+    std::uint32_t side = 0;            // where their places begin in x_, y_, z_
     float cover = 0;                   // metres from any point of its surface to the next proxy, at rest
   };
   struct Nearest {
@@ -62,6 +64,12 @@ class DeformedField {
     double sum = 0;  // of s
   };
   Nearest nearest(const Domain& domain, const Vec3d& at) const noexcept;
+  struct Near {
+    std::uint32_t proxy;
+    float distance, bound;  // metres: of the proxy, and no more than that of the domain's surface
+  };
+  Near nearest_one(const Domain& domain, const Vec3f& at) const noexcept;
+  float distance_in(const Domain& domain, const Near& near, const Vec3f& at, float clearance) const noexcept;
   Vec3d pulled_back(const Proxy& proxy, const Vec3d& at) const noexcept {
     return Vec3d(proxy.rest) + proxy.inverse * (at - Vec3d(proxy.place));
   }
@@ -70,8 +78,10 @@ class DeformedField {
   const ElasticModel* model_;
   std::vector<Proxy> proxies_;
   std::vector<Domain> domains_;
-  std::vector<float> x_, y_, z_;  // where the proxies are, side by side
+  std::vector<float> x_, y_, z_;  // where the proxies are, side by side; each domain's begin at a multiple of four
+  std::vector<std::vector<std::uint32_t>> neighbours_;  // of each proxy, at rest
   float least_stretch_ = 1, most_stretch_ = 1;
+  float disagreement_ = 0;  // metres by which a proxy is not where its neighbours think it is, at most
 };
 
 }  // namespace cotouch

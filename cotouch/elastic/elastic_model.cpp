@@ -57,12 +57,14 @@ void check(const ElasticData& data) {
   }
   check_embedding(data.shell, nodes, "a point of its shell");
   check_embedding(data.mesh, nodes, "a vertex of its mesh");
+  require(data.proxies.size() <= k_most_proxies, "its number of proxies");
   for (const ElasticProxy& proxy : data.proxies) {
     require(is_finite(proxy.rest), "a proxy that is not a number");
     check_embedding({&proxy.point, 1}, nodes, "a proxy");
   }
   require(data.slopes.size() == 9 * std::size_t{data.stride()} * data.proxies.size(), "the slopes of its proxies");
   require_finite(data.slopes, "a slope that is not a number");
+  require(data.domains.size() <= k_most_domains, "its number of domains");
   std::uint32_t end = 0;
   for (const ElasticDomain& domain : data.domains) {
     require(domain.begin == end && domain.end > end && domain.cover >= 0 && std::isfinite(domain.cover), "a domain");

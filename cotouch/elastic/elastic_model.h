@@ -46,6 +46,8 @@ struct ElasticDomain {
 };
 static_assert(sizeof(ElasticDomain) == 12);
 
+constexpr std::uint32_t k_most_domains = 8, k_most_proxies = 256;
+
 constexpr std::uint32_t k_most_coordinates = 128;  // 64 of a stvk part
 
 // Plain arrays, in memory or mapped from an asset file. Rows have stride() numbers, those beyond size are zero.

@@ -12,8 +12,6 @@
 
 namespace cotouch {
 
-constexpr std::uint32_t k_most_domains = 8;
-
 struct Proxies {
   std::vector<ElasticProxy> proxies;  // domain by domain
   std::vector<float> slopes;          // as ElasticData has them

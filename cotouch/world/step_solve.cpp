@@ -269,7 +269,10 @@ class Solver {
     }
     for (const std::uint32_t i : w_.bent) {
       BendingWork& body = w_.bending[static_cast<std::size_t>(w_.bodies[i].bending)];
-      factor_packed(body.block, body.size(), k_least_pivot);
+      // Only a preconditioner: of a part that yields, without the stiffness that makes it so.
+      if (factor_packed(body.block, body.size(), k_least_pivot)) continue;
+      std::fill(body.block.begin(), body.block.end(), 0.0);
+      for (std::size_t j = 0, diagonal = 0; j < body.size(); diagonal += body.size() - j, ++j) body.block[diagonal] = 1;
     }
   }
 
