@@ -35,4 +35,17 @@ void solve_packed(std::span<const double> factors, std::size_t n, std::span<doub
   }
 }
 
+void times_packed(std::span<const double> a, std::size_t n, const double* x, double* y) noexcept {
+  for (std::size_t i = 0; i < n; ++i) y[i] = 0;
+  const double* row = a.data();
+  for (std::size_t i = 0; i < n; row += n - i, ++i) {
+    double sum = row[0] * x[i];
+    for (std::size_t k = 1; k < n - i; ++k) {
+      sum += row[k] * x[i + k];
+      y[i + k] += row[k] * x[i];
+    }
+    y[i] += sum;
+  }
+}
+
 }  // namespace cotouch

@@ -21,4 +21,7 @@ constexpr std::size_t packed_size(std::size_t n) {
 // Solves A x = b, given the factors, in place.
 void solve_packed(std::span<const double> factors, std::size_t n, std::span<double> b) noexcept;
 
+// y = A x.
+void times_packed(std::span<const double> a, std::size_t n, const double* x, double* y) noexcept;
+
 }  // namespace cotouch

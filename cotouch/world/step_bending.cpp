@@ -2,7 +2,9 @@
 #include <cotouch/world/step_work.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 namespace cotouch {
 namespace {
@@ -10,8 +12,48 @@ namespace {
 constexpr double k_fastest_bend = 50;   // m/s: nothing bends faster, whatever pushed it
 constexpr double k_farthest_bend = 10;  // times the body's reach: beyond, no reduced model means anything
 
+constexpr int k_most_halvings = 10;
+
 EmbeddedPoint shell_point(const BendingWork& bending, std::uint32_t point) {
   return bending.model->data().shell[point];
+}
+
+double kinetic_energy(const BendingWork& bending) {
+  double sum = 0;
+  for (std::size_t j = 0; j < bending.size(); ++j) sum += bending.rate()[j] * bending.rate()[j];
+  return sum / 2;
+}
+
+// What the body may have after the substep: what it has, and what others do to it on the way.
+double allowed_energy(const BendingWork& bending, const double* change, double h) {
+  const ElasticData& data = bending.model->data();
+  std::array<double, k_most_coordinates> mean, tension;
+  for (std::size_t j = 0; j < bending.size(); ++j) mean[j] = bending.rate()[j] + 0.5 * change[j];
+  times_packed(bending.tangent, bending.size(), mean.data(), tension.data());
+  double work = 0;
+  for (std::size_t j = 0; j < bending.size(); ++j) {
+    const double own = bending.force[j] + data.mass_damping * mean[j] + (data.stiffness_damping + 0.5 * h) * tension[j];
+    work += (change[j] + h * own) * mean[j];
+  }
+  return kinetic_energy(bending) + bending.energy + work;
+}
+
+// The trapezoidal rule keeps the energy of linear bodies. Of others it may add what the tangent left out, and a stiff
+// one that was let go would gain more and more: it is slowed down by as much.
+void keep_energy(BendingWork& bending, const double* move, double allowed) {
+  if (bending.model->data().law == ElasticLaw::warped) return;
+  bending.find_force();
+  // So far that standing still would not do: not as far.
+  double share = 1;
+  for (int i = 0; i < k_most_halvings && !(bending.energy <= allowed); ++i) {
+    share *= 0.5;
+    for (std::size_t j = 0; j < bending.size(); ++j) bending.q[j] -= share * move[j];
+    bending.find_force();
+  }
+  const double kinetic = kinetic_energy(bending), excess = kinetic + bending.energy - allowed;
+  if (!(excess > 0)) return;
+  const double kept = kinetic > excess ? std::sqrt((kinetic - excess) / kinetic) : 0;
+  for (std::size_t j = 0; j < bending.size(); ++j) bending.rate()[j] *= kept;
 }
 
 }  // namespace
@@ -22,18 +64,19 @@ BendingWork::BendingWork(const ElasticModel& elastic, const Field& rest)
       field(elastic, rest),
       force(elastic.size()),
       tangent(packed_size(elastic.size())),
-      block(tangent.size()) {
+      block(tangent.size()),
+      known_at(elastic.size(), std::numeric_limits<double>::quiet_NaN()) {
 }
 
 void BendingWork::set_shape() noexcept {
   shape.set(q);
   if (field_is_asked) field.set(shape);
-  force_is_known = false;
 }
 
 void BendingWork::find_force() noexcept {
-  if (!force_is_known) model->internal({q, size()}, force, tangent);
-  force_is_known = true;
+  if (std::equal(known_at.begin(), known_at.end(), q, [](double a, double b) { return a == b; })) return;
+  energy = model->internal({q, size()}, force, tangent);
+  std::copy_n(q, size(), known_at.begin());
 }
 
 BendingLink::BendingLink(std::size_t most) {
@@ -96,16 +139,20 @@ void move_bending(const WorldModel& model, std::uint32_t i, double h, StepScratc
   bool sound = true;
   for (std::size_t j = 0; j < bending.size(); ++j) sound = sound && std::isfinite(change[j]);
   double moved = 0;
+  std::array<double, k_most_coordinates> move;
+  const double allowed = sound ? allowed_energy(bending, change, h) : 0;
   if (sound) {
     for (std::size_t j = 0; j < bending.size(); ++j) rate[j] += 0.5 * change[j];  // the mean of the substep
     moved = bending.model->largest_move(rate) * h;
     for (std::size_t j = 0; j < bending.size(); ++j) {
-      q[j] += rate[j] * h;
+      move[j] = rate[j] * h;
+      q[j] += move[j];
       rate[j] += 0.5 * change[j];
     }
   } else {  // whatever happened, it stops here
     std::fill(rate, rate + bending.size(), 0.0);
   }
+  if (sound) keep_energy(bending, move.data(), allowed);
   const double bent = bending.model->largest_move(q), most = k_farthest_bend * model.reach(i);
   if (bent > most)
     for (std::size_t j = 0; j < bending.size(); ++j) {

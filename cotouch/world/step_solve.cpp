@@ -53,20 +53,6 @@ Vec6 solve_block(const SymmetricBlock& block, const Vec6& b) {
   return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}};
 }
 
-// y = A x of a packed symmetric matrix.
-void times_packed(std::span<const double> a, std::size_t n, const double* x, double* y) {
-  for (std::size_t i = 0; i < n; ++i) y[i] = 0;
-  const double* row = a.data();
-  for (std::size_t i = 0; i < n; row += n - i, ++i) {
-    double sum = row[0] * x[i];
-    for (std::size_t k = 1; k < n - i; ++k) {
-      sum += row[k] * x[i + k];
-      y[i + k] += row[k] * x[i];
-    }
-    y[i] += sum;
-  }
-}
-
 class Solver {
  public:
   Solver(const WorldModel& model, double h, StepScratch::Work& work) : model_(model), h_(h), w_(work) {}

@@ -52,18 +52,19 @@ struct BendingWork {
   const ElasticModel* model;
   Deformation shape;
   DeformedField field;
-  bool force_is_known = false;
-  bool field_is_asked = false;  // by a body that bends, too
-  double* q = nullptr;          // in the state; the rates follow
-  std::size_t unknown = 0;      // where its coordinates begin among the unknown ones of this substep
-  std::vector<double> force;    // of the material
-  std::vector<double> tangent;  // its derivative, packed
-  std::vector<double> block;    // of the system, factorised
+  bool field_is_asked = false;   // by a body that bends, too
+  double* q = nullptr;           // in the state; the rates follow
+  std::size_t unknown = 0;       // where its coordinates begin among the unknown ones of this substep
+  double energy = 0;             // joules, of the material
+  std::vector<double> force;     // likewise
+  std::vector<double> tangent;   // its derivative, packed
+  std::vector<double> block;     // of the system, factorised
+  std::vector<double> known_at;  // the coordinates at which force and tangent are known
 
   std::size_t size() const noexcept { return model->size(); }
   double* rate() const noexcept { return q + model->size(); }
   void set_shape() noexcept;
-  // Once for every shape.
+  // Once for the same coordinates.
   void find_force() noexcept;
 };
 
