@@ -77,7 +77,7 @@ TEST_F(PlayCommandLine, CtrlCEndsItInOrderWhileAHandIsPressing) {
       std::smatch found;
       static const std::regex k_address(R"(http://127\.0\.0\.1:(\d+)/\?token=(\S+))");
       if (!std::regex_search(now.out, found, k_address)) return false;
-      page = std::make_unique<Page>(static_cast<std::uint16_t>(std::stoi(found[1])), found[2]);
+      page = std::make_unique<Page>(static_cast<std::uint16_t>(std::stoi(found[1])), PageSettings{.token = found[2]});
       page->send(k_grasp);
       page->read_text("hand");
       std::uint32_t sequence = 0;
@@ -93,7 +93,7 @@ TEST_F(PlayCommandLine, CtrlCEndsItInOrderWhileAHandIsPressing) {
     EXPECT_GT(force, 1);
     EXPECT_NE(outcome.out.find("Stopped."), std::string::npos);
     ASSERT_NE(page, nullptr);
-    EXPECT_EQ(page->closed().code, 1001);  // told goodbye, not cut off
+    EXPECT_EQ(page->closed().code, 1001U);  // told goodbye, not cut off
   }
 }
 

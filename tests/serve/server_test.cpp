@@ -38,10 +38,10 @@ class Server : public ::testing::Test {
     if (session_) session_->stop();
   }
   std::uint16_t port() const { return server_->port(); }
-  Answer get(const std::string& target,
-             const std::function<void(http::request<http::string_body>&)>& change = nullptr) {
-    return ask(port(), http::verb::get, target, {}, change);
+  Answer get(const std::string& target, const Headers& headers = {}) {
+    return testing_serve::get(port(), target, headers);
   }
+  Answer post(const std::string& target, const std::string& body) { return testing_serve::post(port(), target, body); }
   static std::string with_token(const std::string& target) {
     return target + (target.find('?') == std::string::npos ? "?" : "&") + "token=" + k_token;
   }
@@ -59,16 +59,15 @@ TEST_F(Server, ServesThePageWithoutATokenAndNothingElse) {
   start();
   const Answer page = get("/");
   EXPECT_EQ(page.status, 200U);
-  EXPECT_EQ(page.head[http::field::content_type], "text/html; charset=utf-8");
-  EXPECT_EQ(page.head[http::field::cache_control], "no-cache");
-  EXPECT_NE(page.head["Content-Security-Policy"].find("frame-ancestors 'none'"), beast::string_view::npos);
-  EXPECT_EQ(page.head["Referrer-Policy"], "no-referrer");
-  const std::string etag(page.head[http::field::etag]);
-  EXPECT_EQ(get("/", [&](auto& r) { r.set(http::field::if_none_match, etag); }).status, 304U);
+  EXPECT_EQ(page.header("content-type"), "text/html; charset=utf-8");
+  EXPECT_EQ(page.header("cache-control"), "no-cache");
+  EXPECT_NE(page.header("content-security-policy").find("frame-ancestors 'none'"), std::string::npos);
+  EXPECT_EQ(page.header("referrer-policy"), "no-referrer");
+  EXPECT_EQ(get("/", {{"If-None-Match", page.header("etag")}}).status, 304U);
   const Answer script = get("/assets/a-123.js?token=x");
   EXPECT_EQ(script.status, 200U);
-  EXPECT_EQ(script.head[http::field::content_type], "text/javascript; charset=utf-8");
-  EXPECT_NE(script.head[http::field::cache_control].find("immutable"), beast::string_view::npos);
+  EXPECT_EQ(script.header("content-type"), "text/javascript; charset=utf-8");
+  EXPECT_NE(script.header("cache-control").find("immutable"), std::string::npos);
   for (const char* target : {"/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/assets/../../x", "/assets"})
     EXPECT_EQ(get(target).status, 404U) << target;
 }
@@ -78,33 +77,28 @@ TEST_F(Server, RefusesAWrongTokenHostOrOrigin) {
   EXPECT_EQ(get("/api/hello").status, 401U);
   EXPECT_EQ(get("/api/hello?token=" + std::string(32, 'x')).status, 401U);
   EXPECT_EQ(get(with_token("/api/hello")).status, 200U);
-  EXPECT_EQ(get("/api/hello", [](auto& r) { r.set("X-Cotouch-Token", k_token); }).status, 200U);
-  EXPECT_EQ(get(with_token("/api/hello"), [](auto& r) { r.set(http::field::host, "evil.example"); }).status, 403U);
-  EXPECT_EQ(get("/", [](auto& r) { r.set(http::field::host, "evil.example"); }).status, 403U);
-  EXPECT_EQ(get(with_token("/api/hello"), [](auto& r) { r.set(http::field::origin, "http://evil.example"); }).status,
-            403U);
-  EXPECT_EQ(get(with_token("/api/hello"),
-                [&](auto& r) { r.set(http::field::origin, "http://127.0.0.1:" + std::to_string(port())); })
-                .status,
-            200U);
+  EXPECT_EQ(get("/api/hello", {{"X-Cotouch-Token", k_token}}).status, 200U);
+  EXPECT_EQ(get(with_token("/api/hello"), {{"Host", "evil.example"}}).status, 403U);
+  EXPECT_EQ(get("/", {{"Host", "evil.example"}}).status, 403U);
+  EXPECT_EQ(get(with_token("/api/hello"), {{"Origin", "http://evil.example"}}).status, 403U);
+  EXPECT_EQ(get(with_token("/api/hello"), {{"Origin", "http://127.0.0.1:" + std::to_string(port())}}).status, 200U);
   const Answer refused = get("/api/scene");
   EXPECT_TRUE(Json::parse(refused.body)["error"].is_string());
 }
 
 TEST_F(Server, RefusesAFeedBeforeTheUpgrade) {
   start();
-  EXPECT_THROW(Page(port(), std::string(32, 'x')), boost::system::system_error);
-  const auto foreign = [](websocket::request_type& r) { r.set(http::field::origin, "http://evil.example"); };
-  EXPECT_THROW(Page(port(), k_token, foreign), boost::system::system_error);
+  EXPECT_THROW(Page(port(), {.token = std::string(32, 'x')}), ConnectionLost);
+  EXPECT_THROW(Page(port(), {.origin = "http://evil.example"}), ConnectionLost);
   EXPECT_EQ(get(with_token("/feed")).status, 400U);
 }
 
 TEST_F(Server, AnswersUnknownRequestsWithASentence) {
   start();
   EXPECT_EQ(get(with_token("/api/nothing")).status, 404U);
-  EXPECT_EQ(ask(port(), http::verb::delete_, with_token("/api/hello")).status, 405U);
-  EXPECT_EQ(ask(port(), http::verb::post, with_token("/api/nothing"), "x").status, 405U);
-  EXPECT_EQ(ask(port(), http::verb::post, "/", "x").status, 405U);
+  EXPECT_EQ(ask(port(), {.method = "DELETE", .target = with_token("/api/hello")}).status, 405U);
+  EXPECT_EQ(post(with_token("/api/nothing"), "x").status, 405U);
+  EXPECT_EQ(post("/", "x").status, 405U);
   EXPECT_EQ(get("/" + std::string(20000, 'a')).status, 431U);
   EXPECT_EQ(get(with_token("/api/mesh/1?scene=999")).status, 409U);
   EXPECT_EQ(get(with_token("/api/recording/..%2Fx.csv")).status, 404U);
@@ -152,35 +146,23 @@ TEST_F(Server, RefusesUploadsThatAreTooBigOrOfNoKnownKind) {
   limits.upload_bytes = 10'000;
   start(limits);
   const std::string target = with_token("/api/upload?name=a.stl&unit=mm");
-  EXPECT_EQ(ask(port(), http::verb::post, target, std::string(10'001, 'x')).status, 413U);
+  EXPECT_EQ(post(target, std::string(10'001, 'x')).status, 413U);
   // A body that does not say how long it is.
-  EXPECT_EQ(ask(port(), http::verb::post, target, std::string(50'000, 'x'),
-                [](auto& r) {
-                  r.erase(http::field::content_length);
-                  r.chunked(true);
-                })
-                .status,
+  EXPECT_EQ(ask(port(), {.method = "POST", .target = target, .body = std::string(50'000, 'x'), .chunked = true}).status,
             413U);
-  EXPECT_EQ(ask(port(), http::verb::post, with_token("/api/upload?name=a.exe"), "x").status, 400U);
-  EXPECT_EQ(ask(port(), http::verb::post, with_token("/api/upload?name=a.stl&unit=parsec"), "x").status, 400U);
-  EXPECT_EQ(ask(port(), http::verb::post, target, "").status, 400U);
-  EXPECT_EQ(ask(port(), http::verb::post, with_token("/api/upload?name=a.stl&role=king"), "x").status, 400U);
-  EXPECT_EQ(ask(port(), http::verb::post, "/api/upload?name=a.stl", "x").status, 401U);
+  EXPECT_EQ(post(with_token("/api/upload?name=a.exe"), "x").status, 400U);
+  EXPECT_EQ(post(with_token("/api/upload?name=a.stl&unit=parsec"), "x").status, 400U);
+  EXPECT_EQ(post(target, "").status, 400U);
+  EXPECT_EQ(post(with_token("/api/upload?name=a.stl&role=king"), "x").status, 400U);
+  EXPECT_EQ(post("/api/upload?name=a.stl", "x").status, 401U);
 }
 
 TEST_F(Server, DropsAConnectionThatNeverFinishesItsRequest) {
   ServerLimits limits;
   limits.head_seconds = 0.2;
   start(limits);
-  net::io_context io;
-  tcp::socket socket(io);
-  socket.connect({net::ip::address_v4::loopback(), port()});
-  net::write(socket, net::buffer(std::string("GET / HTTP/1.1\r\nHost: 127")));
-  char byte = 0;
-  boost::system::error_code error;
-  // Returns once the server has hung up; without a deadline this would wait for ever.
-  net::read(socket, net::buffer(&byte, 1), error);
-  EXPECT_TRUE(error);
+  RawConnection slow(port(), "GET / HTTP/1.1\r\nHost: 127");
+  EXPECT_TRUE(slow.hung_up());
 }
 
 TEST_F(Server, TakesNoMoreConnectionsThanItsLimit) {
@@ -191,12 +173,12 @@ TEST_F(Server, TakesNoMoreConnectionsThanItsLimit) {
   Page second(port());
   first->read_text("hello");
   second.read_text("hello");
-  EXPECT_THROW(get("/"), boost::system::system_error);
+  EXPECT_THROW(get("/"), ConnectionLost);
   first.reset();
   EXPECT_TRUE(eventually([&] {
     try {
       return get("/").status == 200U;
-    } catch (const boost::system::system_error&) {
+    } catch (const ConnectionLost&) {
       return false;
     }
   }));
@@ -207,13 +189,9 @@ TEST_F(Server, ConnectionsThatSayNothingMakeRoomForOthers) {
   limits.connections = 4;
   limits.head_seconds = limits.idle_seconds = 600;
   start(limits);
-  net::io_context io;
-  std::vector<std::unique_ptr<tcp::socket>> silent;
-  for (int i = 0; i < 20; ++i) {
-    silent.push_back(std::make_unique<tcp::socket>(io));
-    silent.back()->connect({net::ip::address_v4::loopback(), port()});
-    net::write(*silent.back(), net::buffer(std::string("GET /api/hello HTTP/1.1\r\nHost: ")));
-  }
+  std::vector<std::unique_ptr<RawConnection>> silent;
+  for (int i = 0; i < 20; ++i)
+    silent.push_back(std::make_unique<RawConnection>(port(), "GET /api/hello HTTP/1.1\r\nHost: "));
   EXPECT_EQ(get("/").status, 200U);
   Page page(port());
   page.read_text("hello");
@@ -228,17 +206,17 @@ TEST_F(Server, ClosesAFeedOfGarbageWithTheRuleItBreaks) {
     return page.closed();
   };
   const auto short_frame = close_code([](Page& page) { page.send_binary("CT"); });
-  EXPECT_EQ(short_frame.code, 4000);
-  EXPECT_NE(std::string(short_frame.reason.c_str()).find("16 bytes"), std::string::npos);
-  EXPECT_EQ(close_code([](Page& page) { page.send_text("not json"); }).code, 4000);
+  EXPECT_EQ(short_frame.code, 4000U);
+  EXPECT_NE(short_frame.reason.find("16 bytes"), std::string::npos);
+  EXPECT_EQ(close_code([](Page& page) { page.send_text("not json"); }).code, 4000U);
   const auto long_text = close_code([](Page& page) { page.send_text(std::string(65536, ' ')); });
-  EXPECT_EQ(long_text.code, 4000);
-  EXPECT_NE(std::string(long_text.reason.c_str()).find("4096"), std::string::npos) << long_text.reason.c_str();
-  EXPECT_EQ(close_code([](Page& page) { page.send_text(std::string(65537, ' ')); }).code, 1009);
+  EXPECT_EQ(long_text.code, 4000U);
+  EXPECT_NE(long_text.reason.find("4096"), std::string::npos) << long_text.reason;
+  EXPECT_EQ(close_code([](Page& page) { page.send_text(std::string(65537, ' ')); }).code, 1009U);
   // The server reads on until the page has heard why.
   for (const std::size_t bytes : {100'000U, 1'000'000U})
-    EXPECT_EQ(close_code([&](Page& page) { page.send_binary(std::string(bytes, 'x')); }).code, 1009) << bytes;
-  EXPECT_EQ(close_code([](Page& page) { page.send_binary(hand_input(1, 1, {1000, 0, 0})); }).code, 4000);
+    EXPECT_EQ(close_code([&](Page& page) { page.send_binary(std::string(bytes, 'x')); }).code, 1009U) << bytes;
+  EXPECT_EQ(close_code([](Page& page) { page.send_binary(hand_input(1, 1, {1000, 0, 0})); }).code, 4000U);
   // All that left no trace.
   EXPECT_TRUE(eventually([&] { return server_->demand().viewers == 0; }));
   EXPECT_EQ(get("/").status, 200U);
@@ -249,11 +227,10 @@ TEST_F(Server, UnderstandsAMessageThatArrivesInPieces) {
   Page page(port());
   page.read_text("hello");
   const std::string command = R"({"type":"view","id":7,"fps":20,)" + std::string(3000, ' ') + R"("near":false})";
-  page.socket().text(true);
-  page.socket().write_some(false, net::buffer(command.data(), 20));
-  page.socket().ping({});
-  page.socket().write_some(false, net::buffer(command.data() + 20, 2000));
-  page.socket().write_some(true, net::buffer(command.data() + 2020, command.size() - 2020));
+  page.send_piece(command.substr(0, 20), false);
+  page.ping();
+  page.send_piece(command.substr(20, 2000), false);
+  page.send_piece(command.substr(2020), true);
   const Json reply = page.read_text("reply");
   EXPECT_EQ(reply["id"], 7);
   EXPECT_EQ(reply["ok"], true);
@@ -263,19 +240,16 @@ TEST_F(Server, ClosesAFeedThatFloodsWithMessagesOrPings) {
   ServerLimits limits;
   limits.messages_per_second = 50;
   start(limits);
-  using Socket = websocket::stream<tcp::socket>;
-  const std::function<void(Socket&, boost::system::error_code&)> floods[] = {
-      [](Socket& socket, boost::system::error_code& error) {
-        socket.binary(true);
-        socket.write(net::buffer(hand_input(1, 1, {})), error);
-      },
-      [](Socket& socket, boost::system::error_code& error) { socket.ping({}, error); }};
+  const std::function<void(Page&)> floods[] = {[](Page& page) { page.send_binary(hand_input(1, 1, {})); },
+                                               [](Page& page) { page.ping(); }};
   for (const auto& send : floods) {
     Page page(port());
     page.read_text("hello");
-    boost::system::error_code error;
-    for (int i = 0; i < 200 && !error; ++i) send(page.socket(), error);
-    EXPECT_EQ(page.closed().code, 4001);
+    try {
+      for (int i = 0; i < 200; ++i) send(page);
+    } catch (const ConnectionLost&) {  // what it was told is still to be read
+    }
+    EXPECT_EQ(page.closed().code, 4001U);
   }
 }
 
@@ -286,7 +260,7 @@ TEST_F(Server, TakesNoMoreViewersThanItsLimit) {
   Page first(port());
   first.read_text("hello");
   Page second(port());
-  EXPECT_EQ(second.closed().code, 4002);
+  EXPECT_EQ(second.closed().code, 4002U);
 }
 
 TEST_F(Server, IgnoresBinaryMessagesOfAnotherTypeAndLongerInputs) {
@@ -307,23 +281,23 @@ TEST_F(Server, IgnoresBinaryMessagesOfAnotherTypeAndLongerInputs) {
 TEST_F(Server, TellsAPageOfAnotherVersionToReload) {
   start();
   const auto reason_for = [&](const Json& first) {
-    Page page(port(), k_token, nullptr, 0, first);
-    const websocket::close_reason reason = page.closed();
-    EXPECT_EQ(reason.code, 4004) << first;
-    return std::string(reason.reason.c_str());
+    Page page(port(), {.hello = first});
+    const Page::Closed end = page.closed();
+    EXPECT_EQ(end.code, 4004U) << first;
+    return end.reason;
   };
   EXPECT_EQ(reason_for({{"type", "hello"}, {"protocol", 3}}),
             "The page speaks version 3 of the protocol, the server version 2: reload the page.");
   EXPECT_NE(reason_for({{"type", "hello"}}).find("reload"), std::string::npos);
   EXPECT_NE(reason_for({{"type", "view"}, {"fps", 30}}).find("reload"), std::string::npos);
-  Page rude(port(), k_token, nullptr, 0, nullptr);
+  Page rude(port(), {.hello = nullptr});
   rude.send_binary(hand_input(1, 1, {}));
-  EXPECT_EQ(rude.closed().code, 4000);
+  EXPECT_EQ(rude.closed().code, 4000U);
 }
 
 TEST_F(Server, TellsEveryPageWhoTakesPart) {
   start();
-  Page first(port(), k_token, nullptr, 0, {{"type", "hello"}, {"protocol", 2}, {"name", "  Ann\u0007 "}});
+  Page first(port(), {.hello = {{"type", "hello"}, {"protocol", 2}, {"name", "  Ann\u0007 "}}});
   const auto number = first.read_text("hello")["participant"].get<std::uint32_t>();
   Json people = first.read_text("people")["people"];
   ASSERT_EQ(people.size(), 1U);
@@ -386,7 +360,7 @@ TEST_F(Server, LeavesFramesOutForASlowReaderAndForNobodyElse) {
   ServerLimits limits;
   limits.viewer_send_buffer = 4096;
   start(limits);
-  Page slow(port(), k_token, nullptr, 4096);
+  Page slow(port(), {.receive_buffer = 4096});
   Page quick(port());
   slow.read_text("hello");
   slow.send({{"type", "view"}, {"near", true}, {"traversed", true}});
@@ -530,7 +504,7 @@ TEST_F(Server, TellsViewersGoodbyeAndComesBackOnTheSamePort) {
     Page page(port());
     page.read_text("hello");
     server_->stop();
-    EXPECT_EQ(page.closed().code, 1001);
+    EXPECT_EQ(page.closed().code, 1001U);
   }
   host_.reset();
   server_.reset();

@@ -350,7 +350,7 @@ TEST_F(SharingPages, EveryPageIsToldWhatChanges) {
 }
 
 TEST_F(SharingPages, ASlowPageMissesPeersAndIsNotClosedForIt) {
-  Page slow(port(), k_token, nullptr, 4096);
+  Page slow(port(), {.receive_buffer = 4096});
   slow.read_text("people");
   PeersView peers;
   peers.peers.resize(16);
@@ -377,11 +377,11 @@ TEST_F(SharingPages, ASlowPageMissesPeersAndIsNotClosedForIt) {
 }
 
 TEST_F(SharingPages, APageThatReadsNothingIsClosedForOtherTexts) {
-  Page deaf(port(), k_token, nullptr, 4096);
+  Page deaf(port(), {.receive_buffer = 4096});
   deaf.read_text("people");
   for (int i = 0; i < 2000; ++i)
     tell([&](SessionListener& host) { host.said({"Anna", "#9c36b5", std::string(500, 'x'), 1.0 * i}); });
-  EXPECT_EQ(deaf.closed().code, 4003);
+  EXPECT_EQ(deaf.closed().code, 4003U);
 }
 
 TEST_F(SharingPages, CommandsReachTheSessionAndAreAnswered) {
