@@ -25,12 +25,13 @@ BundleMatrix transposed(const BundleMatrix& a) {
 
 }  // namespace
 
-KrylovSpace::KrylovSpace(const FemSolver& solver) : solver_(solver) {
+KrylovSpace::KrylovSpace(const FemSolver& solver, std::span<const Bundle> kept_out, std::uint64_t seed)
+    : solver_(solver), kept_out_(kept_out), random_(seed) {
   Bundle start(solver.system().unknowns() * k_bundle);
   for (double& value : start) value = random_.uniform(-1, 1);
   solver_.remove_rigid(start);
-  BundleMatrix r;
-  orthonormalise_one_by_one(start, r, [] {});
+  remove_basis(start, [] {});
+  make_next(start, [] {});
   basis_.push_back(std::move(start));
 }
 
@@ -42,6 +43,7 @@ KrylovSpace::Bundle KrylovSpace::times_mass(const Bundle& x) const {
 
 void KrylovSpace::remove_basis(Bundle& w, const std::function<void()>& report) const {
   const Bundle mass = times_mass(w);
+  for (const Bundle& v : kept_out_) subtract_combinations(w, v, products(v, mass));
   for (std::size_t i = 0; i < basis_.size(); ++i) {
     if (i % 16 == 0) report();
     subtract_combinations(w, basis_[i], products(basis_[i], mass));
@@ -129,18 +131,21 @@ void KrylovSpace::extend(const std::function<void()>& report) {
       a[k_bundle * i + j] = a[k_bundle * j + i] = (a[k_bundle * i + j] + a[k_bundle * j + i]) / 2;
   diagonal_.push_back(a);
 
-  // By theory W is orthogonal to the whole basis now. Rounding says otherwise, so the basis is taken off once more.
-  BundleMatrix r;
-  if (orthonormalise(w, r)) {
-    remove_basis(w, report);
-    BundleMatrix second;
-    if (!orthonormalise(w, second)) orthonormalise_one_by_one(w, second, report);
-    r = multiply(second, r);
-  } else {
-    orthonormalise_one_by_one(w, r, report);
-  }
-  beside_.push_back(r);
+  // By theory W is orthogonal to the whole basis and to what is kept out now; rounding is seen to there.
+  beside_.push_back(make_next(w, report));
   basis_.push_back(std::move(w));
+}
+
+BundleMatrix KrylovSpace::make_next(Bundle& w, const std::function<void()>& report) {
+  BundleMatrix r;
+  if (!orthonormalise(w, r)) {
+    orthonormalise_one_by_one(w, r, report);
+    return r;
+  }
+  remove_basis(w, report);
+  BundleMatrix second;
+  if (!orthonormalise(w, second)) orthonormalise_one_by_one(w, second, report);
+  return multiply(second, r);
 }
 
 SymmetricEigen KrylovSpace::eigen() const {

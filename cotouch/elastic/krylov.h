@@ -8,6 +8,7 @@
 #include <cotouch/elastic/fem_solver.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -18,7 +19,9 @@ namespace cotouch {
 //   A V_j = V_j-1 B_j' + V_j A_j + V_j+1 B_j+1
 class KrylovSpace {
  public:
-  explicit KrylovSpace(const FemSolver& solver);
+  // A space without the fields of `kept_out`, mass-orthonormal bundles of eigenvectors that are known already. They
+  // must live as long as this. `seed` says where the search starts.
+  KrylovSpace(const FemSolver& solver, std::span<const std::vector<double>> kept_out, std::uint64_t seed);
 
   // Adds the next bundle. Calls `report` now and then, which may throw.
   void extend(const std::function<void()>& report);
@@ -34,15 +37,19 @@ class KrylovSpace {
  private:
   using Bundle = std::vector<double>;
 
+  // W = Q R with Q orthonormal and orthogonal to the basis, to which W is nearly. Returns R.
+  BundleMatrix make_next(Bundle& w, const std::function<void()>& report);
   // W = Q R with Q' M Q = I in place of W. Returns false, W untouched, if the fields are nearly dependent.
   bool orthonormalise(Bundle& w, BundleMatrix& r) const;
-  // The same field by field, also against the basis. Fields that depend on others are replaced by random ones.
+  // The same field by field, also against the basis and what is kept out. Fields that depend on others are replaced by
+  // random ones.
   void orthonormalise_one_by_one(Bundle& w, BundleMatrix& r, const std::function<void()>& report);
   void remove_basis(Bundle& w, const std::function<void()>& report) const;
   Bundle times_mass(const Bundle& x) const;
 
   const FemSolver& solver_;
-  Random random_{0x6d6f646573};
+  std::span<const Bundle> kept_out_;
+  Random random_;
   std::vector<Bundle> basis_;  // one more than diagonal_ has
   std::vector<BundleMatrix> diagonal_, beside_;
 };

@@ -4,6 +4,10 @@
 // apart, in the inner product u' M v and with full reorthogonalisation. Blocks of eight find repeated frequencies,
 // which symmetric bodies have. The rigid motions of a free body are known beforehand and kept out (fem_solver.h).
 //
+// Accurate to about ten digits for compact bodies. Rounding of the stiffness itself costs slender ones digits: w^2 is
+// off by the share 1e-16 W^2 / w^2, where W is what the smallest tetrahedra alone would vibrate at; with rods two
+// hundred times as long as thick, 2e-5 for the lowest mode.
+//
 // Computed with the same bits on every machine, because peers that prepare the same part must agree about it.
 #pragma once
 

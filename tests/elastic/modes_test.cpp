@@ -175,6 +175,46 @@ TEST(Modes, CubeHasTheRepeatedFrequenciesOfItsSymmetry) {
   EXPECT_EQ(groups, (std::map<std::size_t, int>{{1, 3}, {2, 3}, {3, 10}}));
 }
 
+// Prongs on a base that is anchored do not feel each other, so every frequency of one is there as often as there are
+// prongs: far more often than the search has fields in a block.
+TEST(Modes, ManyEqualProngsAllCount) {
+  constexpr std::uint32_t k_prongs = 24, k_cells = 2 * k_prongs - 1;
+  const auto prongs = [](std::uint32_t count) {
+    const TetMesh plate = tet_box({0.01 * k_cells, 0.01, 0.09}, {k_cells, 1, 9});
+    TetMesh mesh;
+    std::vector<std::uint32_t> number(plate.nodes.size(), ~0U);
+    for (std::size_t t = 0; t < plate.tets.size(); ++t) {
+      const std::size_t cell = t / 6, x = cell % k_cells, z = cell / k_cells;
+      if (x >= 2 * count - 1 || (z > 0 && x % 2 == 1)) continue;
+      Tet tet = plate.tets[t];
+      for (std::uint32_t& node : tet) {
+        if (number[node] == ~0U) {
+          number[node] = static_cast<std::uint32_t>(mesh.nodes.size());
+          mesh.nodes.push_back(plate.nodes[node]);
+        }
+        node = number[node];
+      }
+      mesh.tets.push_back(tet);
+    }
+    return mesh;
+  };
+  const auto modes = [](const TetMesh& mesh, std::uint32_t count) {
+    std::vector<std::uint32_t> base;
+    for (std::uint32_t i = 0; i < mesh.nodes.size(); ++i)
+      if (mesh.nodes[i].z < 0.015) base.push_back(i);
+    return modes_of(mesh, assemble(mesh, k_material, base), count);
+  };
+  const Modes one = modes(prongs(1), 2);
+  ASSERT_GT(one.omega_squared[1], 1.5 * one.omega_squared[0]);
+  for (const std::uint32_t count : {10U, 30U}) {
+    const Modes all = modes(prongs(k_prongs), count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const double expected = one.omega_squared[i / k_prongs];
+      EXPECT_NEAR(all.omega_squared[i], expected, 1e-9 * expected) << i << " of " << count;
+    }
+  }
+}
+
 // Bars without sideways contraction, as in theories of beams: 1 m long, square, 1/20 m thick.
 constexpr double k_length = 1, k_thickness = 0.05;
 const Material k_bar{1e7, 0, 1000, 0, 0};
