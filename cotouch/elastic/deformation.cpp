@@ -1,35 +1,37 @@
 #include <cotouch/elastic/deformation.h>
 
+#include <cotouch/elastic/row_products.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstring>
 
 namespace cotouch {
 namespace {
 
-using Four = float __attribute__((vector_size(16)));
+// (rows' v) of one coordinate.
+double times_rows(const float* rows, const Vec3d& v, std::uint32_t stride, std::uint32_t j) noexcept {
+  return v.x * static_cast<double>(rows[j]) + v.y * static_cast<double>(rows[stride + j]) +
+         v.z * static_cast<double>(rows[2 * stride + j]);
+}
 
-// Four sums side by side, then added in pairs: one order on every machine.
-float dot_row(const float* row, const float* q, std::uint32_t stride) noexcept {
-  Four sum{};
-  for (std::uint32_t j = 0; j < stride; j += 4) {
-    Four a, b;
-    std::memcpy(&a, row + j, sizeof a);
-    std::memcpy(&b, q + j, sizeof b);
-    sum += a * b;
+// Three rows of shapes and three of rotations, and what each is multiplied by.
+struct NodeRows {
+  const float *shapes, *rotations;
+  Vec3d along, around;
+};
+
+// out += shapes' along + rotations' around, node by node, in one pass over what is written.
+template <bool Rotates>
+void add_nodes(const std::array<NodeRows, 4>& nodes, std::uint32_t size, std::uint32_t stride, double* out) noexcept {
+  for (std::uint32_t j = 0; j < size; ++j) {
+    double sum = out[j];
+    for (const NodeRows& node : nodes) {
+      sum += times_rows(node.shapes, node.along, stride, j);
+      if constexpr (Rotates) sum += times_rows(node.rotations, node.around, stride, j);
+    }
+    out[j] = sum;
   }
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-Vec3f dot_rows(const float* rows, const float* q, std::uint32_t stride) noexcept {
-  return {dot_row(rows, q, stride), dot_row(rows + stride, q, stride), dot_row(rows + 2 * stride, q, stride)};
-}
-
-// out += weight * (rows' v)
-void add_rows(const float* rows, const Vec3d& v, std::uint32_t size, std::uint32_t stride, double* out) noexcept {
-  for (std::uint32_t j = 0; j < size; ++j)
-    out[j] += v.x * static_cast<double>(rows[j]) + v.y * static_cast<double>(rows[stride + j]) +
-              v.z * static_cast<double>(rows[2 * stride + j]);
 }
 
 }  // namespace
@@ -136,12 +138,14 @@ void Deformation::add_gradient(const EmbeddedPoint& point, const Vec3d& directio
       around += warp.by_rotation.transposed() * direction;
     }
   }
+  const bool rotates = turns || warps;
+  std::array<NodeRows, 4> nodes;
   for (std::size_t k = 0; k < 4; ++k) {
     const auto weight = static_cast<double>(point.weight[k]);
     const std::size_t rows = std::size_t{3} * stride * point.node[k];
-    add_rows(data.shapes.data() + rows, along * weight, size, stride, out);
-    if (turns || warps) add_rows(data.rotations.data() + rows, around * weight, size, stride, out);
+    nodes[k] = {data.shapes.data() + rows, data.rotations.data() + rows, along * weight, around * weight};
   }
+  rotates ? add_nodes<true>(nodes, size, stride, out) : add_nodes<false>(nodes, size, stride, out);
 }
 
 Mat3 Deformation::slope_at(std::uint32_t proxy) const noexcept {
@@ -159,7 +163,8 @@ void Deformation::add_slope_gradient(std::uint32_t proxy, const Vec3d& v, const 
   Mat3 factors = Mat3::outer(v, a);
   if (model_->data().law == ElasticLaw::warped) factors = (factors + factors.transposed()) * 0.5;
   for (std::size_t i = 0; i < 3; ++i)
-    add_rows(rows + 3 * i * stride, {factors(i, 0), factors(i, 1), factors(i, 2)}, model_->size(), stride, out);
+    for (std::uint32_t j = 0; j < model_->size(); ++j)
+      out[j] += times_rows(rows + 3 * i * stride, {factors(i, 0), factors(i, 1), factors(i, 2)}, stride, j);
 }
 
 }  // namespace cotouch

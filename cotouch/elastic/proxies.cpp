@@ -2,6 +2,7 @@
 
 #include <cotouch/elastic/tet_gradient.h>
 #include <cotouch/field/build.h>
+#include <cotouch/mesh/closest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +13,7 @@
 namespace cotouch {
 namespace {
 
-constexpr double k_overlap = 4;  // cells by which a domain reaches beyond its own proxies' surroundings
+constexpr double k_overlap = 4;  // cells, along the body, by which a domain reaches beyond its own half
 constexpr double k_infinite = std::numeric_limits<double>::infinity();
 
 using Neighbours = std::vector<std::vector<std::uint32_t>>;
@@ -67,17 +68,15 @@ std::vector<double> ways_from(std::uint32_t start, const TetMesh& mesh, const Ne
   return way;
 }
 
-// Which domain each point belongs to: the nearest of so many points that are as far from each other as can be, along
-// the body.
-std::vector<std::uint32_t> split(const TetMesh& mesh, const Neighbours& around, std::span<const EmbeddedPoint> points,
-                                 std::uint32_t domains) {
-  std::vector<std::uint32_t> of(points.size(), 0);
-  if (domains < 2) return of;
-  std::vector<double> least(points.size(), k_infinite);
-  // The first is the one farthest from the first point: an end of the body.
+// How far every point is, along the body, from so many of them that are as far from each other as can be: a list for
+// each. The places between which the body is split are looked for among the first `candidates` points.
+std::vector<std::vector<double>> ways_to_ends(const TetMesh& mesh, const Neighbours& around,
+                                              std::span<const EmbeddedPoint> points, std::uint32_t candidates,
+                                              std::uint32_t domains) {
+  if (domains < 2) return {std::vector<double>(points.size())};
   const auto farthest = [&](const std::vector<double>& ways) {
     std::size_t best = 0;
-    for (std::size_t i = 1; i < points.size(); ++i)
+    for (std::size_t i = 1; i < candidates; ++i)
       if (ways[i] > ways[best]) best = i;
     return best;
   };
@@ -87,35 +86,60 @@ std::vector<std::uint32_t> split(const TetMesh& mesh, const Neighbours& around, 
     for (const EmbeddedPoint& p : points) out.push_back(way[p.node[0]]);
     return out;
   };
+  std::vector<std::vector<double>> ways;
+  std::vector<double> least(points.size(), k_infinite);
+  // The first is the one farthest from the first point: an end of the body.
   std::size_t seed = farthest(ways_of(0));
   for (std::uint32_t d = 0; d < domains; ++d) {
-    const std::vector<double> ways = ways_of(seed);
-    for (std::size_t i = 0; i < points.size(); ++i)
-      if (ways[i] < least[i]) {
-        least[i] = ways[i];
-        of[i] = d;
-      }
+    ways.push_back(ways_of(seed));
+    for (std::size_t i = 0; i < points.size(); ++i) least[i] = std::min(least[i], ways.back()[i]);
     seed = farthest(least);
   }
-  return of;
+  return ways;
 }
 
-double nearest(std::span<const ElasticProxy> proxies, const Vec3d& at, std::uint32_t begin, std::uint32_t end,
-               bool inside) {
-  double least = k_infinite;
-  for (std::uint32_t i = 0; i < proxies.size(); ++i)
-    if ((i >= begin && i < end) == inside) least = std::min(least, norm_squared(Vec3d(proxies[i].rest) - at));
-  return std::sqrt(least);
+// The domain whose end is the nearest, the first among equals.
+std::uint32_t domain_of(const std::vector<std::vector<double>>& ways, std::size_t point) {
+  std::uint32_t best = 0;
+  for (std::uint32_t d = 1; d < ways.size(); ++d)
+    if (ways[d][point] < ways[best][point]) best = d;
+  return best;
 }
 
-// What of the part is nearer to the domain's proxies than to others: the intersection of the part and that region, and
-// half the difference of two distances is 1-Lipschitz.
-Field domain_field(const Field& whole, const Proxies& all, const ElasticDomain& domain) {
+// Points as triangles without a size.
+ClosestTriangle nearest_of(std::span<const Vec3f> points, const std::vector<bool>& chosen, bool which) {
+  TriangleMesh mesh;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (chosen[i] != which) continue;
+    const auto vertex = static_cast<std::uint32_t>(mesh.vertices.size());
+    mesh.vertices.push_back(Vec3d(points[i]));
+    mesh.triangles.push_back({vertex, vertex, vertex});
+  }
+  return ClosestTriangle(mesh);
+}
+
+// What of the part is nearer to the domain's points of the surface than to others: the intersection of the part and
+// that region, and half the difference of two distances is 1-Lipschitz. A point belongs to the domain if it is, along
+// the body, no farther beyond the middle between two ends than `k_overlap` cells: legs side by side stay apart, however
+// near they are to each other.
+Field domain_field(const Field& whole, std::span<const Vec3f> points, const std::vector<std::vector<double>>& ways,
+                   std::uint32_t domain) {
   const double cell = static_cast<double>(whole.spacing());
+  std::vector<bool> own(points.size());
+  bool all = true;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    double other = k_infinite;
+    for (std::uint32_t d = 0; d < ways.size(); ++d)
+      if (d != domain) other = std::min(other, ways[d][i]);
+    own[i] = (ways[domain][i] - other) / 2 <= k_overlap * cell;
+    all = all && own[i];
+  }
+  if (all) return whole;
+  const ClosestTriangle inside = nearest_of(points, own, true), outside = nearest_of(points, own, false);
   const auto distance = [&](const Vec3d& at) {
-    const double own = nearest(all.proxies, at, domain.begin, domain.end, true);
-    const double other = nearest(all.proxies, at, domain.begin, domain.end, false);
-    return std::max(static_cast<double>(whole.distance(Vec3f(at))), (own - other) / 2 - k_overlap * cell);
+    const double to_own = std::sqrt(inside.closest(at).distance_squared);
+    const double to_other = std::sqrt(outside.closest(at).distance_squared);
+    return std::max(static_cast<double>(whole.distance(Vec3f(at))), (to_own - to_other) / 2);
   };
   const Box3f box = whole.box();
   // As fine as the whole: the builder puts a margin around what it is given.
@@ -134,17 +158,20 @@ Proxies make_proxies(const TetMesh& mesh, const Shapes& shapes, const Field& fie
                      std::span<const EmbeddedPoint> embedded, std::uint32_t domains, std::uint32_t stride) {
   const Neighbours around = tets_around_nodes(mesh);
   const std::uint32_t count = shell.points_to_level(0);
-  const std::vector<std::uint32_t> of = split(mesh, around, embedded.first(count), domains);
+  const std::vector<std::vector<double>> ways = ways_to_ends(mesh, around, embedded, count, domains);
+  std::vector<std::uint32_t> domain_numbers;  // of those that are not empty
   Proxies out;
   for (std::uint32_t d = 0; d < domains; ++d) {
     const auto begin = static_cast<std::uint32_t>(out.proxies.size());
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (of[i] != d) continue;
+      if (domain_of(ways, i) != d) continue;
       out.proxies.push_back({shell.data().positions[i], embedded[i]});
       add_slopes(mesh, shapes, around, embedded[i], stride, out.slopes);
     }
     const auto end = static_cast<std::uint32_t>(out.proxies.size());
-    if (end > begin) out.domains.push_back({begin, end, 0});
+    if (end == begin) continue;
+    out.domains.push_back({begin, end, 0});
+    domain_numbers.push_back(d);
   }
   // To which domain a point of the surface belongs, its nearest proxy says.
   for (const Vec3f& point : shell.data().positions) {
@@ -160,7 +187,8 @@ Proxies make_proxies(const TetMesh& mesh, const Shapes& shapes, const Field& fie
       if (best >= domain.begin && best < domain.end) domain.cover = std::max(domain.cover, std::sqrt(least));
   }
   if (out.domains.size() > 1)
-    for (const ElasticDomain& domain : out.domains) out.fields.push_back(domain_field(field, out, domain));
+    for (const std::uint32_t d : domain_numbers)
+      out.fields.push_back(domain_field(field, shell.data().positions, ways, d));
   return out;
 }
 

@@ -21,7 +21,7 @@ struct Proxies {
 
 // The coarsest level of the part's own shell: spread evenly already. `embedded` are the shell's points in the mesh.
 // Several domains are parts that are far from each other along the body, as legs are; each has the field of what is
-// nearer to its own proxies than to others, and a little more, so that no cut is felt.
+// nearer to its own end than to others, along the body, and a little more, so that no cut is felt.
 Proxies make_proxies(const TetMesh& mesh, const Shapes& shapes, const Field& field, const Shell& shell,
                      std::span<const EmbeddedPoint> embedded, std::uint32_t domains, std::uint32_t stride);
 

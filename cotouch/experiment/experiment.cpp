@@ -61,6 +61,11 @@ const std::vector<Experiment>& experiments() {
        run_peers_study},
       {"faults", "Crashes, partitions, sleep and bad networks in simulated time: is anything agreed on ever different?",
        run_fault_search},
+      {"beam", "Bending of a cantilever against theory: five frequencies, and the elastica", run_beam},
+      {"modal-table", "Paper 000, Table 2: computing modes, updating whole surfaces, and a touch step",
+       run_modal_table},
+      {"deformed-field", "Figure 10: distances to a bent body, approximate against exact, with one and several domains",
+       run_deformed_field},
   };
   return k_experiments;
 }

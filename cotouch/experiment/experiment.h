@@ -56,6 +56,9 @@ ExperimentReport run_docking_study(const ExperimentOptions& options);
 ExperimentReport run_prediction_study(const ExperimentOptions& options);
 ExperimentReport run_peers_study(const ExperimentOptions& options);
 ExperimentReport run_fault_search(const ExperimentOptions& options);
+ExperimentReport run_beam(const ExperimentOptions& options);
+ExperimentReport run_modal_table(const ExperimentOptions& options);
+ExperimentReport run_deformed_field(const ExperimentOptions& options);
 
 // The report as a table for people, and as {"experiment", "machine", "seed", "results": [...]} for programs.
 std::string format_table(const Experiment& experiment, const ExperimentReport& report);
