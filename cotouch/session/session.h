@@ -35,7 +35,7 @@ struct SessionSettings {
   double views_per_second = 60;
   double hand_patience = 5;        // seconds of silence after which somebody else may take a hand
   double recording_seconds = 600;  // the longest recording
-  PartSettings added{{.resolution = 96}, {.points = 16384}};  // how added parts are prepared
+  PartSettings added{{.resolution = 96}, {.points = 16384}, {}};  // how added parts are prepared
   SharedSessionSettings sharing = {};  // over the network; its folder and identity must be given before it is used
 };
 
