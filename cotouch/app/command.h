@@ -14,11 +14,25 @@ namespace cotouch {
 
 std::string version();
 
+// What a part that bends is made of, in the user's words.
+struct ElasticOptions {
+  std::string material;                           // empty: the part is rigid
+  std::optional<double> young, poisson, density;  // instead of the material's
+  std::vector<std::string> anchors;
+  std::string law = "stvk";  // or "warped"
+  std::uint32_t modes = 15;
+  std::uint32_t tets = 3000;
+  double edge = 0;  // metres; 0: as `tets` asks for
+  std::uint32_t domains = 1;
+};
+
 // Mesh file to asset file.
 struct PrepareCommand {
   std::filesystem::path mesh, output;
-  std::string unit, up_axis;  // empty: what the file states
+  std::filesystem::path preview;  // a picture; empty: none
+  std::string unit, up_axis;      // empty: what the file states
   PartSettings settings;
+  ElasticOptions elastic;
   bool use_cache = true;
   bool json = false;
 };

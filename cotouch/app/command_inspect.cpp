@@ -1,4 +1,5 @@
 #include <cotouch/app/command.h>
+#include <cotouch/app/elastic_report.h>
 #include <cotouch/app/say.h>
 #include <cotouch/base/file.h>
 #include <cotouch/contact/asset.h>
@@ -9,6 +10,7 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace cotouch {
 namespace {
@@ -55,6 +57,7 @@ void print_json(const InspectCommand& command, const Part& part) {
   for (const ShellQuality::Level& level : part.shell_quality.levels)
     json["shell"]["levels"].push_back(
         {{"points", level.points}, {"mean_spacing_m", level.mean_spacing}, {"variation", level.variation}});
+  if (part.elastic) json["elastic"] = elastic_json(part);
   fmt::print("{}\n", json.dump(2));
 }
 
@@ -80,6 +83,8 @@ void print_text(const InspectCommand& command, const Part& part) {
     fmt::print("          {:>5}  {:>8}  {:>6.4g} mm  {:>8.1f} %\n", l, level.points, level.mean_spacing * 1e3,
                level.variation * 100);
   }
+  const char* heading = "elastic";
+  for (const std::string& line : elastic_lines(part)) fmt::print("  {:<7} {}\n", std::exchange(heading, ""), line);
 }
 
 }  // namespace

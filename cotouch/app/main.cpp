@@ -58,9 +58,40 @@ const CLI::Validator k_offset(
 const CLI::Validator k_file_name(
     [](const std::string& text) { return text.empty() ? "give the name of a file" : std::string(); }, "");
 
+void declare_elastic(CLI::App& sub, ElasticOptions& options) {
+  std::string materials;
+  for (const std::string& name : material_names()) materials += (materials.empty() ? "" : ", ") + name;
+  CLI::Option* elastic =
+      sub.add_option("--elastic", options.material, "make a part that bends, of this material: " + materials);
+  const auto add = [&](const char* flag, auto& value, const char* help) {
+    return sub.add_option(flag, value, help)->needs(elastic);
+  };
+  add("--young", options.young, "its Young's modulus instead of the material's, Pa");
+  add("--poisson", options.poisson, "its Poisson's ratio instead of the material's");
+  add("--density", options.density, "its density instead of the material's, kg/m^3");
+  add("--anchor", options.anchors,
+      "where it is held, in metres: 'x<0.01' (one side of a plane), 'box:0,0,0,0.1,0.1,0.1' or 'point:0,0,0@0.005' "
+      "(a point and a radius); may be given several times. Without anchors it is free")
+      ->expected(1)
+      ->take_all();
+  add("--law", options.law, "'stvk' (large bending, exact energy) or 'warped' (modal warping)")
+      ->transform(one_of({"stvk", "warped"}))
+      ->capture_default_str();
+  add("--modes", options.modes, "in how many ways it can bend")->check(CLI::Range(1U, 128U))->capture_default_str();
+  CLI::Option* tets = add("--tets", options.tets, "about how many tetrahedra it is cut into")
+                          ->check(CLI::Range(20U, 2'000'000U))
+                          ->capture_default_str();
+  add("--edge", options.edge, "edge of the tetrahedra's lattice instead, metres")->excludes(tets);
+  add("--domains", options.domains, "of its deformed distance field; more are better for parts that bend far")
+      ->check(CLI::Range(1U, 8U))
+      ->capture_default_str();
+}
+
 void declare_prepare(CLI::App& app, PrepareCommand& command) {
   CLI::App* sub = app.add_subcommand("prepare", "Make a part that can be touched from a mesh file");
-  sub->add_option("mesh", command.mesh, "STL, OBJ, PLY, glTF, 3MF or another mesh file")->required();
+  sub->add_option("mesh", command.mesh,
+                  "STL, OBJ, PLY, glTF, 3MF or another mesh file, or tetrahedra: .msh, .node, .ele")
+      ->required();
   sub->add_option("-o,--output", command.output, "the part's file, named *.cot by custom")
       ->required()
       ->check(k_file_name);
@@ -80,9 +111,15 @@ void declare_prepare(CLI::App& app, PrepareCommand& command) {
   sub->add_option("--seed", command.settings.shell.seed, "seed of the points' places")
       ->check(k_seed)
       ->capture_default_str();
+  declare_elastic(*sub, command.elastic);
+  sub->add_option("--preview", command.preview,
+                  "draw the part into this PNG file; one that bends also in its first modes")
+      ->check(k_file_name);
   sub->add_flag("!--no-cache", command.use_cache, "prepare anew even if this mesh was prepared before");
   sub->add_flag("--json", command.json, "print the report as JSON");
-  sub->footer("Example: cotouch prepare bracket.stl --unit mm --resolution 200 -o bracket.cot");
+  sub->footer(
+      "Example: cotouch prepare bracket.stl --unit mm --resolution 200 -o bracket.cot\n"
+      "Example: cotouch prepare bar.stl --elastic rubber --anchor \"x<0.01\" --preview bar.png -o bar.cot");
   sub->callback([&] { run_prepare(command); });
 }
 

@@ -50,6 +50,15 @@ const char* environment(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+// Nodes are kept in single precision.
+bool has_tets(const Part& part, const TetMesh& tets) {
+  if (!part.elastic) return false;
+  const ElasticData& data = part.elastic->data();
+  return std::equal(data.tets.begin(), data.tets.end(), tets.tets.begin(), tets.tets.end()) &&
+         std::equal(data.nodes.begin(), data.nodes.end(), tets.nodes.begin(), tets.nodes.end(),
+                    [](const Vec3f& kept, const Vec3d& node) { return kept == Vec3f(node); });
+}
+
 }  // namespace
 
 fs::path cache_folder() {
@@ -59,7 +68,7 @@ fs::path cache_folder() {
   return {};
 }
 
-std::uint64_t cache_key(const TriangleMesh& mesh, const PartSettings& settings) {
+std::uint64_t cache_key(const TriangleMesh& mesh, const PartSettings& settings, const TetMesh* tets) {
   Hasher hasher;
   hasher.add(k_asset_version);
   hasher.add(std::string_view(k_preparation_version));
@@ -81,6 +90,12 @@ std::uint64_t cache_key(const TriangleMesh& mesh, const PartSettings& settings) 
   hasher.add(mesh.triangles.size());
   hasher.add_bytes(std::as_bytes(std::span(mesh.vertices)));
   hasher.add_bytes(std::as_bytes(std::span(mesh.triangles)));
+  if (tets != nullptr) {
+    hasher.add(tets->nodes.size());
+    hasher.add(tets->tets.size());
+    hasher.add_bytes(std::as_bytes(std::span(tets->nodes)));
+    hasher.add_bytes(std::as_bytes(std::span(tets->tets)));
+  }
   return hasher.digest();
 }
 
@@ -116,16 +131,16 @@ void store_cached(std::uint64_t key, const Part& part) noexcept {
   }
 }
 
-Part prepare_cached(const TriangleMesh& mesh, const PartSettings& settings, Progress& progress) {
-  const std::uint64_t key = cache_key(mesh, settings);
+Part prepare_cached(const TriangleMesh& mesh, const PartSettings& settings, Progress& progress, const TetMesh* tets) {
+  const std::uint64_t key = cache_key(mesh, settings, tets);
   std::optional<Part> kept = load_cached(key);
   // A different part under the same key is next to impossible, and cheap to rule out.
   if (kept && kept->settings == settings && kept->mesh.vertices == mesh.vertices &&
-      kept->mesh.triangles == mesh.triangles) {
+      kept->mesh.triangles == mesh.triangles && (tets == nullptr || has_tets(*kept, *tets))) {
     kept->name = kept->mesh.name = mesh.name;  // the name is not part of the content
     return std::move(*kept);
   }
-  Part part = prepare_part(mesh, settings, progress);
+  Part part = prepare_part(mesh, settings, progress, tets);
   store_cached(key, part);
   return part;
 }

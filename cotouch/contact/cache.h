@@ -16,7 +16,7 @@ namespace cotouch {
 // Empty where the environment names no place.
 std::filesystem::path cache_folder();
 
-std::uint64_t cache_key(const TriangleMesh& mesh, const PartSettings& settings);
+std::uint64_t cache_key(const TriangleMesh& mesh, const PartSettings& settings, const TetMesh* tets = nullptr);
 
 // Nothing where there is no entry, or only a damaged one (which is removed).
 std::optional<Part> load_cached(std::uint64_t key);
@@ -24,6 +24,7 @@ std::optional<Part> load_cached(std::uint64_t key);
 void store_cached(std::uint64_t key, const Part& part) noexcept;
 
 // From the cache, or prepared now and kept.
-Part prepare_cached(const TriangleMesh& mesh, const PartSettings& settings, Progress& progress);
+Part prepare_cached(const TriangleMesh& mesh, const PartSettings& settings, Progress& progress,
+                    const TetMesh* tets = nullptr);
 
 }  // namespace cotouch

@@ -31,6 +31,11 @@ struct Part {
   ShellQuality shell_quality;
 };
 
-Part prepare_part(const TriangleMesh& mesh, const PartSettings& settings, Progress& progress);
+// `tets` fill the mesh, if the part is elastic and brings its own.
+Part prepare_part(const TriangleMesh& mesh, const PartSettings& settings, Progress& progress,
+                  const TetMesh* tets = nullptr);
+
+// The same part, bending in another way or, without settings, not at all; its field and shell are shared.
+Part with_elastic(const Part& part, const std::optional<ElasticSettings>& elastic, Progress& progress);
 
 }  // namespace cotouch

@@ -127,19 +127,6 @@ std::vector<float> spread_of(const Shell& shell, const Storage& model, std::uint
   return spread;
 }
 
-void check_settings(const ElasticSettings& settings) {
-  check_material(settings.material);
-  const std::uint32_t most = settings.law == ElasticLaw::stvk ? StvkPolynomials::k_most : k_most_coordinates;
-  if (settings.coordinates < 1 || settings.coordinates > most)
-    throw Error("An elastic part of this kind has from 1 to " + std::to_string(most) + " coordinates, not " +
-                    std::to_string(settings.coordinates) + ".",
-                ErrorCode::invalid_argument);
-  if (settings.domains < 1 || settings.domains > k_most_domains)
-    throw Error("An elastic part has from 1 to " + std::to_string(k_most_domains) + " domains, not " +
-                    std::to_string(settings.domains) + ".",
-                ErrorCode::invalid_argument);
-}
-
 // One piece that is most of the part. Thin walls need finer tetrahedra than was asked for, up to a point.
 TetMesh whole_mesh(const Field& field, const TetSettings& settings, Progress& progress) {
   constexpr double k_most = 0.95;  // of the volume
@@ -163,6 +150,23 @@ TetMesh whole_mesh(const Field& field, const TetSettings& settings, Progress& pr
 }
 
 }  // namespace
+
+void check_elastic(const ElasticSettings& settings) {
+  check_material(settings.material);
+  const std::uint32_t most = settings.law == ElasticLaw::stvk ? StvkPolynomials::k_most : k_most_coordinates;
+  if (settings.coordinates < 1 || settings.coordinates > most)
+    throw Error("An elastic part of this kind has from 1 to " + std::to_string(most) + " coordinates, not " +
+                    std::to_string(settings.coordinates) + ".",
+                ErrorCode::invalid_argument);
+  if (settings.domains < 1 || settings.domains > k_most_domains)
+    throw Error("An elastic part has from 1 to " + std::to_string(k_most_domains) + " domains, not " +
+                    std::to_string(settings.domains) + ".",
+                ErrorCode::invalid_argument);
+  if (settings.anchors.size() > k_most_anchors)
+    throw Error("An elastic part has at most " + std::to_string(k_most_anchors) + " anchors, not " +
+                    std::to_string(settings.anchors.size()) + ".",
+                ErrorCode::too_large);
+}
 
 ElasticModel tie_to_shapes(const ElasticParts& parts, const TetMesh& mesh, const ElasticShapes& shapes,
                            const ElasticSettings& settings, Progress& progress) {
@@ -214,9 +218,13 @@ ElasticModel tie_to_shapes(const ElasticParts& parts, const TetMesh& mesh, const
   return {data, std::move(proxies.fields), storage};
 }
 
-ElasticModel prepare_elastic(const ElasticParts& parts, const ElasticSettings& settings, Progress& progress) {
-  check_settings(settings);
-  const TetMesh mesh = whole_mesh(parts.field, settings.tets, progress);
+ElasticModel prepare_elastic(const ElasticParts& parts, const ElasticSettings& settings, Progress& progress,
+                             const TetMesh* given) {
+  check_elastic(settings);
+  if (given != nullptr)
+    if (const std::string pieces = describe_pieces(pieces_of(*given)); !pieces.empty())
+      throw Error(pieces, ErrorCode::invalid_argument);
+  const TetMesh mesh = given != nullptr ? *given : whole_mesh(parts.field, settings.tets, progress);
   const std::vector<std::uint32_t> anchored =
       settings.anchors.empty() ? std::vector<std::uint32_t>() : anchored_nodes(mesh, settings.anchors);
   const FemSystem system = assemble(mesh, settings.material, anchored);

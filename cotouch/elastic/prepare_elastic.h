@@ -27,6 +27,11 @@ struct ElasticSettings {
   friend bool operator==(const ElasticSettings&, const ElasticSettings&) = default;
 };
 
+constexpr std::size_t k_most_anchors = 64;
+
+// Throws Error with what to change if a setting makes no sense, as far as that is known without the part.
+void check_elastic(const ElasticSettings& settings);
+
 // What the part is made of otherwise.
 struct ElasticParts {
   const TriangleMesh& mesh;
@@ -45,8 +50,10 @@ struct ElasticShapes {
 ElasticModel tie_to_shapes(const ElasticParts& parts, const TetMesh& mesh, const ElasticShapes& shapes,
                            const ElasticSettings& settings, Progress& progress);
 
-// The same arguments give the same bits on any machine. Throws Error if a setting makes no sense, if the tetrahedra are
-// too coarse for the part or fall into pieces.
-ElasticModel prepare_elastic(const ElasticParts& parts, const ElasticSettings& settings, Progress& progress);
+// The same arguments give the same bits on any machine. `given` are tetrahedra that fill the part, instead of those
+// that the settings ask for. Throws Error if a setting makes no sense, if the tetrahedra are too coarse for the part or
+// fall into pieces.
+ElasticModel prepare_elastic(const ElasticParts& parts, const ElasticSettings& settings, Progress& progress,
+                             const TetMesh* given = nullptr);
 
 }  // namespace cotouch

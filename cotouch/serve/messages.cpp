@@ -169,8 +169,20 @@ json body_json(const Scene& scene, const ShownScene& shown, const SceneBody& bod
   out.update(facts(body));
   out.update({{"pose", pose(body.pose)},
               {"copy", scene.editable || body.motion == Motion::free},
+              {"bendable", can_bend(scene, body)},
               {"removable", body.removable}});
   return out;
+}
+
+// What parts that bend can be made of.
+json materials() {
+  json all = json::array();
+  for (const std::string& name : material_names()) {
+    const Material material = material_named(name);
+    all.push_back(
+        {{"name", name}, {"young", material.young}, {"poisson", material.poisson}, {"density", material.density}});
+  }
+  return all;
 }
 
 json task_json(const std::optional<Task>& task) {
@@ -207,12 +219,14 @@ json peer_json(const PeerView& peer) {
 }  // namespace
 
 std::string hello_message(const std::string& version, ParticipantId you, std::uint64_t upload_bytes) {
-  return text_of({{"type", "hello"},
-                  {"protocol", wire::k_version},
-                  {"version", version},
-                  {"participant", number_of(you)},
-                  {"features", {"near", "traversed", "upload", "record", "save", "settings", "world", "task", "share"}},
-                  {"limits", {{"upload_bytes", upload_bytes}, {"bodies", k_most_bodies}, {"inputs_per_second", 125}}}});
+  return text_of(
+      {{"type", "hello"},
+       {"protocol", wire::k_version},
+       {"version", version},
+       {"participant", number_of(you)},
+       {"features", {"near", "traversed", "upload", "record", "save", "settings", "world", "task", "share", "bend"}},
+       {"materials", materials()},
+       {"limits", {{"upload_bytes", upload_bytes}, {"bodies", k_most_bodies}, {"inputs_per_second", 125}}}});
 }
 
 std::string people_message(const std::vector<Participant>& people) {

@@ -1,5 +1,6 @@
 #include <cotouch/serve/page_command.h>
 
+#include <cotouch/base/error.h>
 #include <cotouch/session/names.h>
 
 #include <algorithm>
@@ -27,6 +28,26 @@ std::optional<SessionCommand> set_body(const ViewerCommand& command, std::string
   else if (!command.motion.empty())
     return refused(why, "A body is made either free or fixed.");
   return wanted;
+}
+
+std::optional<SessionCommand> bend(const ViewerCommand& command, std::string& why) {
+  if (command.material.empty()) return BendBody{*command.body};
+  ElasticSettings elastic;
+  try {
+    elastic.material = material_named(command.material);
+    for (const std::string& anchor : command.anchors) elastic.anchors.push_back(parse_anchor(anchor));
+  } catch (const Error& error) {
+    return refused(why, printable(error.what()));
+  }
+  if (!command.law.empty() && command.law != "stvk" && command.law != "warped")
+    return refused(why, "A part bends by the law 'stvk' or 'warped'.");
+  elastic.law = command.law == "warped" ? ElasticLaw::warped : ElasticLaw::stvk;
+  elastic.material.young = command.young.value_or(elastic.material.young);
+  elastic.material.poisson = command.poisson.value_or(elastic.material.poisson);
+  elastic.material.density = command.density.value_or(elastic.material.density);
+  elastic.coordinates = command.coordinates.value_or(elastic.coordinates);
+  elastic.tets.target_tets = command.tets.value_or(elastic.tets.target_tets);
+  return BendBody{*command.body, std::move(elastic)};
 }
 
 std::optional<SessionCommand> join(const ViewerCommand& command, std::string& why) {
@@ -112,10 +133,12 @@ std::optional<SessionCommand> to_session_command(const ViewerCommand& command, s
     return SetGravity{*command.gravity};
   }
   if (is_about_sharing(type)) return to_sharing_command(command, why);
-  const bool about_a_body = type == "grasp" || type == "set_body" || type == "copy_body" || type == "remove_body";
+  const bool about_a_body =
+      type == "grasp" || type == "set_body" || type == "bend" || type == "copy_body" || type == "remove_body";
   if (!about_a_body) return refused(why, "This server does not know the command '" + clean_label(type) + "'.");
   if (!command.body) return refused(why, "The command '" + type + "' names a 'body'.");
   if (type == "grasp") return GraspBody{HandId::none, *command.body, command.point};
+  if (type == "bend") return bend(command, why);
   if (type == "copy_body") return CopyBody{*command.body};
   if (type == "remove_body") return RemoveBody{*command.body};
   return set_body(command, why);

@@ -69,6 +69,12 @@ class Members {
       if (entry.is_string()) all.push_back(entry.get<std::string>());
     return all;
   }
+  // The same if nothing else may be among them.
+  std::vector<std::string> only_texts(const char* key) {
+    std::vector<std::string> all = texts(key);
+    if (const json* found = find(key); found != nullptr && all.size() != found->size()) refuse(key);
+    return all;
+  }
   const std::string& senseless() const { return senseless_; }
 
  private:
@@ -121,6 +127,13 @@ ParsedCommand parse_command(std::string_view text) {
   command.body = members.index("body");
   command.job = members.index("job");
   command.mark = members.index("mark");
+  command.material = members.text("material");
+  command.law = members.text("law");
+  command.young = members.number("young");
+  command.poisson = members.number("poisson");
+  command.coordinates = members.index("coordinates");
+  command.tets = members.index("tets");
+  command.anchors = members.only_texts("anchors");
   command.point = members.point("point");
   command.name = members.text("name");
   command.recording = members.text("recording");

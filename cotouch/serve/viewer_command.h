@@ -23,6 +23,10 @@ struct ViewerCommand {
   std::optional<double> delay_ms, jitter_ms, loss;
   std::optional<bool> on;
   std::optional<std::uint32_t> hand, body, job, mark;
+  std::string material, law;             // of a body that bends
+  std::optional<double> young, poisson;  // Pa
+  std::optional<std::uint32_t> coordinates, tets;
+  std::vector<std::string> anchors;
   std::optional<Vec3d> point;  // in a body's frame
   std::string name, recording, motion;
   std::string invite, profile, text;

@@ -47,6 +47,13 @@ struct SetBody {
   std::optional<double> mass = {};     // kg; scales what density gave
   std::optional<Motion> motion = {};   // fixed or free
 };
+// Makes a body bend, bend in another way, or, without settings, rigid again. It has one part, whose frame anchors are
+// in. Without anchors it is made free, because nothing would hold it. What bends is prepared in the background: the
+// answer has the job, and the scene changes when that is done.
+struct BendBody {
+  BodyId body = 0;
+  std::optional<ElasticSettings> elastic = {};
+};
 struct CopyBody {
   BodyId body = 0;
 };
@@ -107,9 +114,9 @@ struct RemoveMark {
 };
 
 using SessionCommand = std::variant<OpenScene, ShowScene, ResetScene, GraspBody, ReleaseHand, ChangeSettings,
-                                    SetGravity, SetBody, CopyBody, RemoveBody, ResetTask, StartRecording, StopRecording,
-                                    DeleteRecording, DeleteScene, AddPart, CancelJob, StartSharing, JoinSharing,
-                                    LeaveSharing, SetNetwork, SetSynchronised, Say, PlaceMark, RemoveMark>;
+                                    SetGravity, SetBody, BendBody, CopyBody, RemoveBody, ResetTask, StartRecording,
+                                    StopRecording, DeleteRecording, DeleteScene, AddPart, CancelJob, StartSharing,
+                                    JoinSharing, LeaveSharing, SetNetwork, SetSynchronised, Say, PlaceMark, RemoveMark>;
 
 struct CommandResult {
   enum class Kind : std::uint8_t {

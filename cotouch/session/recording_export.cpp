@@ -46,6 +46,9 @@ std::string to_csv(const Recording& recording, const std::shared_ptr<const World
   std::vector<std::uint32_t> bodies;
   for (std::uint32_t i = 0; i < model->bodies().size(); ++i)
     if (model->bodies()[i].motion != Motion::fixed) bodies.push_back(i);
+  std::vector<std::uint32_t> elastic;
+  for (std::uint32_t i = 0; i < model->bodies().size(); ++i)
+    if (model->elastic(i) != nullptr) elastic.push_back(i);
   std::string out = "time_s,in_contact,deepest_m,visited_nodes,cycle_us";
   for (const std::uint32_t i : hands) {
     const std::string hand = "hand" + std::to_string(i + 1);
@@ -55,6 +58,9 @@ std::string to_csv(const Recording& recording, const std::shared_ptr<const World
       out += "," + hand + part;
   }
   for (const std::uint32_t i : bodies) put_pose_names(out, "body" + std::to_string(model->bodies()[i].id));
+  for (const std::uint32_t i : elastic)
+    for (std::uint32_t j = 1; j <= model->elastic(i)->size(); ++j)
+      out += ",body" + std::to_string(model->bodies()[i].id) + "_q" + std::to_string(j);
   out += '\n';
   Replay replay(recording, model);
   for (const RecordedSample& s : recording.samples) {
@@ -73,6 +79,9 @@ std::string to_csv(const Recording& recording, const std::shared_ptr<const World
                         hand.felt.torque.z, static_cast<double>(hand.input.buttons), static_cast<double>(hand.motors)});
     }
     for (const std::uint32_t i : bodies) put_pose(out, replay.state().bodies()[i].pose);
+    for (const std::uint32_t i : elastic)
+      for (std::uint32_t j = 0; j < model->elastic(i)->size(); ++j)
+        put_numbers(out, {replay.state().bending()[model->elastic_begin(i) + j]});
     out += '\n';
   }
   return out;

@@ -72,6 +72,36 @@ double rounded_degrees(double radians) {
   return std::round(radians * 180 / k_pi * 1e9) / 1e9;
 }
 
+// By a hand that shows the scene.
+bool can_be_led(const SceneBody& body) {
+  return body.motion == Motion::free || (body.motion == Motion::fixed && is_elastic(body));
+}
+
+std::string elastic(const ElasticSettings& settings) {
+  const std::vector<std::string> names = material_names();
+  const auto known = std::find_if(names.begin(), names.end(),
+                                  [&](const std::string& name) { return material_named(name) == settings.material; });
+  std::string out = "{ ";
+  if (known != names.end()) {
+    out += "material = " + in_quotes(*known);
+  } else {
+    const Material& m = settings.material;
+    out += "young = " + number(m.young) + ", poisson = " + number(m.poisson) + ", density = " + number(m.density) +
+           ", mass_damping = " + number(m.mass_damping) + ", stiffness_damping = " + number(m.stiffness_damping);
+  }
+  out += std::string(", law = ") + (settings.law == ElasticLaw::stvk ? "\"stvk\"" : "\"warped\"");
+  out += ", coordinates = " + std::to_string(settings.coordinates);
+  if (settings.tets.edge > 0)
+    out += ", edge = " + number(settings.tets.edge);
+  else
+    out += ", tets = " + std::to_string(settings.tets.target_tets);
+  out += ", domains = " + std::to_string(settings.domains);
+  std::string anchors;
+  for (const Anchor& anchor : settings.anchors) anchors += (anchors.empty() ? "" : ", ") + in_quotes(to_string(anchor));
+  if (!anchors.empty()) out += ", anchors = [" + anchors + "]";
+  return out + " }";
+}
+
 class SceneWriter {
  public:
   std::string write(const SceneFile& file) {
@@ -134,7 +164,7 @@ class SceneWriter {
 
   void write_hand(const Scene& scene, const HandScript& script) {
     const SceneBody* body = scene.find(script.body);
-    if (body == nullptr || body->motion != Motion::free) return;  // taken out, docked or made fixed
+    if (body == nullptr || !can_be_led(*body)) return;  // taken out, docked or made fixed
     out_ += "\n[[hand]]\n";
     line("body", std::to_string(number_of(scene, script.body)));
     line("path", list(script.keys));
@@ -152,7 +182,7 @@ class SceneWriter {
       line("mass", number(body.mass->mass));
       line("center", list(body.mass->center));
       line("inertia", list({i[0], i[4], i[8], i[1], i[5], i[2]}));
-    } else {
+    } else if (!is_elastic(body)) {
       line("density", number(body.density));
     }
     line("clearance", number(body.clearance));
@@ -177,6 +207,7 @@ class SceneWriter {
       if (!source.unit.empty()) line("unit", in_quotes(source.unit));
       line("resolution", std::to_string(part.settings.field.resolution));
       line("points", std::to_string(part.settings.shell.points));
+      if (part.settings.elastic) line("elastic", elastic(*part.settings.elastic));
     }
     write_pose(part.place);
     if (!part.color.empty()) line("color", in_quotes(part.color));
@@ -255,6 +286,9 @@ Scene load_scene_file(const fs::path& path, Progress& progress) {
     }
   prepare(scene, progress);
   try {
+    for (std::size_t i = 0; i < scene.scripts.size(); ++i)
+      if (!can_be_led(*scene.find(scene.scripts[i].body)))
+        throw Error("hand " + std::to_string(i + 1) + ": its body neither is free nor bends.", ErrorCode::damaged_file);
     check_weight(*make_model(scene));
   } catch (const Error& error) {
     throw Error("The scene " + path.string() + " cannot be used: " + error.what(), error.code());

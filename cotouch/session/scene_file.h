@@ -35,9 +35,10 @@ namespace cotouch {
 
 constexpr std::size_t k_most_scene_bodies = 64;
 constexpr std::size_t k_most_body_parts = 16;
-constexpr std::size_t k_most_scene_parts = 128;  // of all bodies together
-constexpr std::size_t k_most_scene_hands = 8;    // that show the scene
-constexpr double k_farthest_position = 1000;     // metres from the origin, of anything
+constexpr std::size_t k_most_scene_parts = 128;                           // of all bodies together
+constexpr std::size_t k_most_scene_hands = 8;                             // that show the scene
+constexpr std::uint32_t k_fewest_tets = 20, k_most_scene_tets = 200'000;  // that a part may ask for
+constexpr double k_farthest_position = 1000;                              // metres from the origin, of anything
 
 // Where a part comes from: one of the two files.
 struct PartSource {

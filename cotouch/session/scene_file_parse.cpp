@@ -5,18 +5,11 @@
 #include <cotouch/base/units.h>
 #include <cotouch/session/arbitration.h>
 #include <cotouch/session/names.h>
-#include <cotouch/session/plain_number.h>
+#include <cotouch/session/toml_reader.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-
-#define TOML_HEADER_ONLY 1
-// What toml++ 3.3 asserts about its input, a hostile file can break, and its parser copes. So that an assertion neither
-// stops the process nor becomes an assumption of the optimiser, it is nothing in every build.
-#undef NDEBUG
-#define TOML_ASSERT(expr) static_assert(true)
-#include <toml++/toml.h>
 
 namespace cotouch {
 namespace {
@@ -24,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t k_most_text = 1U << 20;
-constexpr std::size_t k_most_text_bytes = 500;
 constexpr std::size_t k_most_path_poses = 1000;
 constexpr std::size_t k_most_exclusions = 2048;
 constexpr double k_fastest = 100;        // m/s
@@ -34,41 +26,9 @@ constexpr double k_highest_force = 8.5;  // N, what a device gives
 // Version 1 counted stiffness for each point and scaled many points down; its default felt like today's.
 constexpr double k_stiffness_of_version_1 = 1000;
 
-// toml++ 3.3 runs into undefined behaviour on some signs beyond ASCII outside of texts, so it sees none: their bytes
-// travel as %XX (and % as %25) and are turned back in the texts that come out.
-std::string to_ascii(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80 && c != '%') {
-      out += c;
-      continue;
-    }
-    out += '%';
-    out += "0123456789ABCDEF"[byte >> 4];
-    out += "0123456789ABCDEF"[byte & 15];
-  }
-  return out;
-}
-
-std::string from_ascii(std::string_view text) {
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'A' + 10; };
-  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F'); };
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && is_digit(text[i + 1]) && is_digit(text[i + 2])) {
-      out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
-class SceneReader {
+class SceneReader : private TomlReader {
  public:
-  explicit SceneReader(const std::string& refusal) : refusal_(refusal) {}
+  explicit SceneReader(const std::string& refusal) : TomlReader(refusal) {}
 
   SceneFile read(const toml::table& table) {
     const auto version = table["cotouch"].value_exact<std::int64_t>();
@@ -102,10 +62,6 @@ class SceneReader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& why, ErrorCode code = ErrorCode::damaged_file) const {
-    throw Error(refusal_ + where_ + why + ".", code);
-  }
-
   SceneFile read_version_1(const toml::table& table) {
     allow_only(table, {"cotouch", "name", "title", "summary", "contact_stiffness", "max_force", "moving", "part"});
     read_names(table);
@@ -182,11 +138,17 @@ class SceneReader {
     const std::string here = where_;
     for (const toml::table* part : tables(table, "part", "[[body.part]]", k_most_body_parts)) {
       where_ = here + "part " + std::to_string(body.parts.size() + 1) + ": ";
-      allow_only(*part, {"name", "asset", "mesh", "unit", "resolution", "points", "position", "rotation", "color"});
+      allow_only(*part,
+                 {"name", "asset", "mesh", "unit", "resolution", "points", "position", "rotation", "color", "elastic"});
       read_part(*part, body);
+      if (body.parts.back().settings.elastic && table.contains("density"))
+        fail("its material says how dense it is; write the `density` into `elastic`");
     }
     where_ = here;
     if (body.parts.empty()) fail("it has no part; write [[body.part]] below it");
+    const auto bends = [](const ScenePart& part) { return part.settings.elastic.has_value(); };
+    if (body.parts.size() > 1 && std::any_of(body.parts.begin(), body.parts.end(), bends))
+      fail("it is elastic, so it must be one part alone");
     body.name = clean_label(text(table, "name", body.parts.front().name));
   }
 
@@ -245,9 +207,76 @@ class SceneReader {
     part.settings.field.resolution =
         static_cast<int>(number(table, "resolution", 128, k_lowest_resolution, k_highest_resolution));
     part.settings.shell.points = static_cast<std::uint32_t>(number(table, "points", 16384, 16, 4'194'304));
+    part.settings.elastic = elastic(table);
+    if (part.settings.elastic && from.mesh.empty())
+      fail("an asset bends as it was prepared; leave `elastic` out or name its `mesh`");
     part.place = pose(table);
     body.parts.push_back(std::move(part));
     file_.sources.back().push_back(std::move(from));
+  }
+
+  std::optional<ElasticSettings> elastic(const toml::table& part) {
+    const toml::node* node = part.get("elastic");
+    if (node == nullptr) return std::nullopt;
+    const toml::table* table = node->as_table();
+    if (table == nullptr) fail("`elastic` is not a table; write elastic = { material = \"rubber\" }");
+    const std::string here = where_;
+    where_ += "elastic: ";
+    allow_only(*table, {"material", "young", "poisson", "density", "mass_damping", "stiffness_damping", "law",
+                        "coordinates", "tets", "edge", "domains", "anchors"});
+    ElasticSettings out;
+    try {
+      out.material = material(*table);
+      out.anchors = anchors(*table);
+      constexpr std::array k_laws{ElasticLaw::stvk, ElasticLaw::warped};
+      out.law = k_laws[choice(*table, "law", {"stvk", "warped"}, 0)];
+      out.coordinates =
+          static_cast<std::uint32_t>(number(*table, "coordinates", out.coordinates, 1, k_most_coordinates));
+      if (table->contains("tets") && table->contains("edge")) fail("give it either `tets` or an `edge`");
+      out.tets.target_tets =
+          static_cast<std::uint32_t>(number(*table, "tets", out.tets.target_tets, k_fewest_tets, k_most_scene_tets));
+      out.tets.edge = number(*table, "edge", 0, 1e-6, k_farthest_position);
+      out.domains = static_cast<std::uint32_t>(number(*table, "domains", out.domains, 1, k_most_domains));
+      check_elastic(out);
+    } catch (const Error& error) {
+      // What is wrong with a material or an anchor is said without the file's name.
+      const std::string sentence = error.what();
+      if (sentence.starts_with(refusal_)) throw;
+      fail(sentence.substr(0, sentence.find_last_not_of('.') + 1));
+    }
+    where_ = here;
+    return out;
+  }
+
+  // By its name, of which some numbers may be others, or by its numbers alone.
+  Material material(const toml::table& table) const {
+    const std::string name = text(table, "material", "");
+    if (name.empty() && !(table.contains("young") && table.contains("poisson") && table.contains("density")))
+      fail("give it a `material` such as \"rubber\", or all of `young`, `poisson` and `density`");
+    Material out = name.empty() ? Material{} : material_named(name);
+    constexpr double k_any = 1e30;  // check_elastic knows what makes sense
+    out.young = number(table, "young", out.young, 0, k_any);
+    out.poisson = number(table, "poisson", out.poisson, -1, 1);
+    out.density = number(table, "density", out.density, density_range());
+    out.mass_damping = number(table, "mass_damping", out.mass_damping, 0, k_any);
+    out.stiffness_damping = number(table, "stiffness_damping", out.stiffness_damping, 0, k_any);
+    return out;
+  }
+
+  std::vector<Anchor> anchors(const toml::table& table) const {
+    std::vector<Anchor> out;
+    const toml::node* node = table.get("anchors");
+    if (node == nullptr) return out;
+    const toml::array* list = node->as_array();
+    if (list == nullptr || list->size() > k_most_anchors)
+      fail("`anchors` is not a list of at most " + std::to_string(k_most_anchors) + " texts such as \"x<0.01\"");
+    for (const toml::node& entry : *list) {
+      const auto value = entry.value_exact<std::string>();
+      if (!value || value->size() > k_most_text_bytes)
+        fail("`anchors` has something that is not a text such as \"x<0.01\"");
+      out.push_back(parse_anchor(from_ascii(*value)));
+    }
+    return out;
   }
 
   std::string color(const toml::table& table) const {
@@ -305,7 +334,12 @@ class SceneReader {
       if (!table.contains(key)) fail(std::string("it has no `") + key + "`");
     HandScript script;
     script.body = body_id(*table.get("body"), "body");
-    if (file_.scene.find(script.body)->motion != Motion::free) fail("its body is not free");
+    // Whether an asset bends is known once it is read.
+    const SceneBody& body = *file_.scene.find(script.body);
+    const bool may_bend =
+        body.parts.size() == 1 && (body.parts[0].settings.elastic || file_.sources[script.body - 1][0].mesh.empty());
+    if (body.motion != Motion::free && !(body.motion == Motion::fixed && may_bend))
+      fail("its body neither is free nor bends");
     script.keys = poses(*table.get("path"), "path", 1);
     script.speed = number(table, "speed", script.speed, 1e-4, k_fastest);
     file_.scene.scripts.push_back(std::move(script));
@@ -328,91 +362,6 @@ class SceneReader {
     if (std::find_if(found + 1, bodies.end(), has_name) != bodies.end())
       fail(std::string("`") + key + "` names \"" + wanted + "\", but several bodies are called so; use a number");
     return found->id;
-  }
-
-  // A misspelt key would otherwise change nothing, without a word.
-  void allow_only(const toml::table& table, std::initializer_list<std::string_view> keys) const {
-    for (const auto& [key, value] : table)
-      if (std::find(keys.begin(), keys.end(), key.str()) == keys.end())
-        fail("nothing is called `" + clean_label(from_ascii(key.str())) + "` here");
-  }
-
-  std::vector<const toml::table*> tables(const toml::table& table, const char* key, const char* heading,
-                                         std::size_t most) const {
-    std::vector<const toml::table*> out;
-    const toml::node* node = table.get(key);
-    if (node == nullptr) return out;
-    const toml::array* list = node->as_array();
-    const std::string advice = std::string("; write ") + heading + " above each";
-    if (list == nullptr) fail(std::string("`") + key + "` is not a list" + advice);
-    if (list->size() > most)
-      fail("there are more than " + std::to_string(most) + " of `" + key + "`", ErrorCode::too_large);
-    for (const toml::node& entry : *list) {
-      if (!entry.is_table()) fail(std::string("`") + key + "` is not a list of tables" + advice);
-      out.push_back(entry.as_table());
-    }
-    return out;
-  }
-
-  std::string text(const toml::table& table, const char* key, std::string otherwise) const {
-    const toml::node* node = table.get(key);
-    if (node == nullptr) return otherwise;
-    const auto value = node->value_exact<std::string>();
-    if (!value) fail(std::string("`") + key + "` is not a text in quotes");
-    std::string out = from_ascii(*value);
-    if (out.size() > k_most_text_bytes)
-      fail(std::string("`") + key + "` is longer than " + std::to_string(k_most_text_bytes) + " bytes");
-    return out;
-  }
-
-  double number(const toml::table& table, const char* key, double otherwise, double low, double high) const {
-    const toml::node* node = table.get(key);
-    if (node == nullptr) return otherwise;
-    const auto value = node->value<double>();
-    // The negation also catches what is not a number.
-    if (!node->is_number() || !value || !(*value >= low && *value <= high))
-      fail(std::string("`") + key + "` is not a number from " + long_number(low) + " to " + long_number(high));
-    return *value;
-  }
-
-  double number(const toml::table& table, const char* key, double otherwise, const SettingRange& range) const {
-    return number(table, key, otherwise, range.low, range.high);
-  }
-
-  // The place of the word among those allowed.
-  std::size_t choice(const toml::table& table, const char* key, std::initializer_list<const char*> words,
-                     std::size_t otherwise) const {
-    if (!table.contains(key)) return otherwise;
-    const std::string value = text(table, key, "");
-    const auto found = std::find(words.begin(), words.end(), value);
-    if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
-    std::string all;
-    for (const char* word : words) all += std::string(all.empty() ? "\"" : ", \"") + word + "\"";
-    fail(std::string("`") + key + "` is none of " + all);
-  }
-
-  template <std::size_t count>
-  std::array<double, count> numbers(const toml::node& node, const char* key) const {
-    const toml::array* list = node.as_array();
-    std::array<double, count> out{};
-    bool good = list != nullptr && list->size() == count;
-    for (std::size_t i = 0; good && i < count; ++i) {
-      const toml::node& entry = *list->get(i);
-      const auto value = entry.value<double>();
-      good = entry.is_number() && value && std::isfinite(*value);
-      if (good) out[i] = *value;
-    }
-    if (!good) fail(std::string("`") + key + "` is not a list of " + std::to_string(count) + " numbers");
-    return out;
-  }
-
-  Vec3d vector(const toml::table& table, const char* key, double largest = 1e9) const {
-    const toml::node* node = table.get(key);
-    if (node == nullptr) return {};
-    const auto v = numbers<3>(*node, key);
-    const Vec3d out{v[0], v[1], v[2]};
-    if (!(norm(out) <= largest)) fail(std::string("`") + key + "` is larger than " + long_number(largest));
-    return out;
   }
 
   Vec3d checked_position(const Vec3d& position, const char* key) const {
@@ -453,8 +402,6 @@ class SceneReader {
     return path;
   }
 
-  std::string refusal_;  // how its sentences begin
-  std::string where_;
   std::size_t parts_ = 0;
   SceneFile file_;
 };

@@ -23,6 +23,10 @@ void check_savable(const Scene& scene, const std::string& refusal) {
   parse_scene_text(format_scene_file(file), refusal);
 }
 
+bool can_bend(const Scene& scene, const SceneBody& body) {
+  return (scene.editable || body.removable) && body.parts.size() == 1 && body.motion != Motion::path;
+}
+
 void check_weight(const WorldModel& model) {
   const double gravity = norm(model.settings().gravity), stiffness = model.settings().contact.stiffness;
   for (std::uint32_t i = 0; i < model.bodies().size(); ++i) {

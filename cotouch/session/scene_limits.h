@@ -11,6 +11,9 @@ namespace cotouch {
 void check_savable(const Scene& scene,
                    const std::string& refusal = "This could not be opened again once it is saved: ");
 
+// Can users make this body bend? It is theirs, of one part, and does not follow a path.
+bool can_bend(const Scene& scene, const SceneBody& body);
+
 // Throws Error if the weight of a free body, m g, would press a single point deeper than a cell of the finest field
 // that the body meets: m g > k h. That is the least that contact gives; most bodies lie on many points, which are
 // stiffer. In the built-in scenes, with other densities and stiffnesses, the first bodies fell through the table at 6 k

@@ -170,10 +170,15 @@ class Session {
   CommandResult carry_out(ParticipantId who, const AddPart& wanted);
   CommandResult carry_out(ParticipantId who, const SetGravity& wanted);
   CommandResult carry_out(ParticipantId who, const SetBody& wanted);
+  CommandResult carry_out(ParticipantId who, const BendBody& wanted);
   CommandResult carry_out(ParticipantId who, const CopyBody& wanted);
   CommandResult carry_out(ParticipantId who, const RemoveBody& wanted);
   CommandResult carry_out(ParticipantId who, const ResetTask& wanted);
   CommandResult carry_out(ParticipantId who, const CancelJob& wanted);
+
+  // session_bending.cpp
+  // `before` is what the body was made of when this was asked for.
+  void bend_now(ParticipantId who, BodyId body, const std::shared_ptr<const Part>& before, Part bent);
 
   // session_sharing.cpp
   bool is_shared() const { return shared_ != nullptr; }

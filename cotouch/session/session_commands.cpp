@@ -362,6 +362,8 @@ CommandResult Session::carry_out(ParticipantId who, const SetBody& wanted) {
   if (body == nullptr) return wrong("There is no such body.");
   if (wanted.density && !density_range().contains(*wanted.density))
     return wrong("A density is from 1 to 25000 kg/m^3.");
+  if (wanted.density && is_elastic(*body))
+    return wrong("What bends has the density of its material; choose another material.");
   if (wanted.mass && !mass_range().contains(*wanted.mass)) return wrong("A mass is from 0.1 g to 10 kg.");
   if (wanted.motion && *wanted.motion == Motion::path) return wrong("A body is made fixed or free.");
   const bool other_motion = wanted.motion && *wanted.motion != body->motion;

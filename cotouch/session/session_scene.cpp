@@ -40,7 +40,9 @@ void Session::end_loop() {
 void Session::rebuild_loop() {
   end_loop();
   const std::vector<SceneBody>& bodies = scene_->scene.bodies;
-  if (std::all_of(bodies.begin(), bodies.end(), [](const SceneBody& b) { return b.motion == Motion::fixed; })) return;
+  if (std::all_of(bodies.begin(), bodies.end(),
+                  [](const SceneBody& b) { return b.motion == Motion::fixed && !is_elastic(b); }))
+    return;
   world_ = following_ ? std::make_unique<RunningWorld>(scene_->scene, feel_, devices_, Following{*following_})
                       : std::make_unique<RunningWorld>(scene_->scene, feel_, devices_);
   seen_cycles_.fill(0);

@@ -43,7 +43,15 @@ std::string field_name(const WorldModel& model, const WorldState& state, std::si
     return std::string(k_hand[index % k_hand.size()]) + " of hand " + std::to_string(index / k_hand.size());
   index -= hands;
   if (index < state.pairs().size()) return "the level of pair " + std::to_string(index);
-  return "the bending coordinate " + std::to_string(index - state.pairs().size());
+  index -= state.pairs().size();
+  for (std::uint32_t i = 0; i < model.bodies().size(); ++i) {
+    const std::size_t size = model.elastic(i) != nullptr ? model.elastic(i)->size() : 0;
+    const std::size_t own = index - model.elastic_begin(i);
+    if (index < model.elastic_begin(i) || own >= 2 * size) continue;
+    return (own < size ? "coordinate " : "the rate of coordinate ") + std::to_string(own % size + 1) + " of body '" +
+           printable(model.bodies()[i].name) + "'";
+  }
+  return "something that no body has";
 }
 
 }  // namespace

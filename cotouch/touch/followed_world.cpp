@@ -3,6 +3,7 @@
 #include <cotouch/base/error.h>
 
 #include <algorithm>
+#include <array>
 
 namespace cotouch {
 namespace {
@@ -52,6 +53,9 @@ FollowedWorld::FollowedWorld(std::shared_ptr<const WorldModel> model, std::size_
       newest_({state_, 0}),
       inputs_(state_.hands().size()),
       others_(state_.hands().size()) {
+  for (std::uint32_t i = 0; i < model_->bodies().size(); ++i)
+    if (const ElasticModel* elastic = model_->elastic(i))
+      bent_.push_back({i, 0, std::vector<double>(std::size_t{2} * elastic->size()), Deformation(*elastic)});
   if (self >= others_.size()) throw Error("The world that is followed has no such hand.", ErrorCode::invalid_argument);
 }
 
@@ -70,11 +74,13 @@ void FollowedWorld::cycle(std::span<const HandInput> devices) noexcept {
   const HandInput own = devices.empty() ? HandInput{} : devices.front();
   notice_state(newest, own);
   follow_bodies(newest.state, own);
+  follow_bending(newest.state, own);
   for (std::size_t i = 0; i < others_.size(); ++i)
     if (i != self_) follow_hand(i, newest.state.hands()[i], own);
   inputs_[self_] = own;
   state_.head().task.done = 1;  // the step is not to judge it
   step(*model_, state_, inputs_, scratch_, detail_);
+  lead_bending();
   show(newest.state);
   report(own);
 }
@@ -102,11 +108,86 @@ void FollowedWorld::notice_state(const Newest& newest, const HandInput& own) noe
   }
   if (there.present != 0 && there.body == here.body) {
     disowned_ = 0;
-    here.grip = towards(here.grip, there.grip, std::min(1.0, model_->settings().tick / k_drift));
+    notice_grip(here, there);
     return;
   }
   disowned_ += fresh ? 1 : 0;
   if (disowned_ >= k_disowned) here.body = -1;
+}
+
+// A hand that holds a point of a body may hold another one there, a little beside: from then on it is that one here,
+// too, and the frame of the grip stays where it is.
+void FollowedWorld::notice_grip(HandRecord& here, const HandRecord& there) noexcept {
+  if (here.point != there.point && here.point >= 0 && there.point >= 0) {
+    here.grip = inverse(held_frame(here.body, there.point)) * held_frame(here.body, here.point) * here.grip;
+    here.point = there.point;
+  }
+  here.grip = towards(here.grip, there.grip, std::min(1.0, model_->settings().tick / k_drift));
+}
+
+// The frame that a grip is in: the body's, or that of a point of it.
+Pose FollowedWorld::held_frame(double body, double point) noexcept {
+  const auto i = static_cast<std::uint32_t>(body);
+  const Pose& pose = state_.bodies()[i].pose;
+  const ElasticModel* const elastic = model_->elastic(i);
+  if (elastic == nullptr || point < 0 || !(point < static_cast<double>(elastic->data().shell.size()))) return pose;
+  Deformation& shape =
+      std::find_if(bent_.begin(), bent_.end(), [i](const Bent& bent) { return bent.body == i; })->shape;
+  shape.set(state_.bending().data() + model_->elastic_begin(i));
+  const Piece& piece = model_->bodies()[i].pieces[0];
+  const EmbeddedPoint& embedded = elastic->data().shell[static_cast<std::size_t>(point)];
+  const Vec3d at = Vec3d(piece.part->shell.data().positions[static_cast<std::size_t>(point)]);
+  return pose * piece.place * Pose{at + shape.displacement_at(embedded), shape.turn_at(embedded)};
+}
+
+// In the last cycle.
+bool FollowedWorld::touches_what_is_held(std::uint32_t body, const HandInput& own) const noexcept {
+  if (scratch_.body_stats(body).in_contact == 0) return false;
+  for (std::size_t k = 0; k < model_->pairs().size(); ++k) {
+    const PairModel& pair = model_->pairs()[k];
+    if (pair.shell_body != body && pair.field_body != body) continue;
+    const std::uint32_t other = pair.shell_body == body ? pair.field_body : pair.shell_body;
+    if (holds(other, own) && scratch_.body_stats(other).in_contact > 0 && scratch_.contact(k).stats.in_contact > 0)
+      return true;
+  }
+  return false;
+}
+
+bool FollowedWorld::bends_here(double body) const noexcept {
+  return std::any_of(bent_.begin(), bent_.end(),
+                     [&](const Bent& bent) { return bent.local > 0 && static_cast<double>(bent.body) == body; });
+}
+
+void FollowedWorld::follow_bending(const WorldState& newest, const HandInput& own) noexcept {
+  const double tick = model_->settings().tick;
+  for (Bent& bent : bent_) {
+    const std::uint32_t i = bent.body;
+    const ElasticModel& elastic = *model_->elastic(i);
+    const std::size_t size = elastic.size();
+    const bool felt = holds(i, own) || wants(i, own) || touches_what_is_held(i, own);
+    bent.local = felt ? 1 : std::max(0.0, bent.local - tick / k_fade);
+    double* const q = state_.bending().data() + model_->elastic_begin(i);
+    const double* const there = newest.bending().data() + model_->elastic_begin(i);
+    const double share = std::min(1.0, tick / (k_glide + (k_drift - k_glide) * bent.local));
+    std::array<double, k_most_coordinates> way;
+    for (std::size_t j = 0; j < size; ++j) way[j] = (there[j] - q[j]) * share;
+    const double longest = elastic.largest_move(way.data()), most = k_fastest_drift * tick;
+    const double scale = bent.local > 0 && longest > most ? most / longest : 1;
+    for (std::size_t j = 0; j < size; ++j) {
+      q[j] += way[j] * scale;
+      q[size + j] += (way[j] * scale / tick - q[size + j]) * (1 - bent.local);
+    }
+    std::copy(q, q + 2 * size, bent.target.begin());
+  }
+}
+
+// The step bends everything; what is not felt stays where it was led.
+void FollowedWorld::lead_bending() noexcept {
+  for (const Bent& bent : bent_) {
+    if (bent.local >= 1) continue;
+    double* const q = state_.bending().data() + model_->elastic_begin(bent.body);
+    for (std::size_t j = 0; j < bent.target.size(); ++j) q[j] = bent.target[j] + (q[j] - bent.target[j]) * bent.local;
+  }
 }
 
 // The slower world has the local hand where it was some milliseconds ago, and so the body in it. What counts is
@@ -149,10 +230,10 @@ void FollowedWorld::follow_bodies(const WorldState& newest, const HandInput& own
 
 // While only a share of somebody's pull is felt: as if their hand were that much nearer to where it has the body. What
 // is beyond the spring's largest pull adds nothing, so it does not count.
-Pose FollowedWorld::pulling_pose(const Other& other) const noexcept {
+Pose FollowedWorld::pulling_pose(const Other& other) noexcept {
   if (other.share >= 1) return other.pose;
   const CouplingSettings& coupling = model_->settings().coupling;
-  const Pose at = state_.bodies()[static_cast<std::size_t>(other.body)].pose * other.grip;
+  const Pose at = held_frame(other.body, other.point) * other.grip;
   const Vec3d way = shortened(other.pose.position - at.position, 1.25 * coupling.max_force / coupling.linear_stiffness);
   const Vec3d turn = shortened(rotation_vector(other.pose.rotation * at.rotation.conjugate()),
                                1.25 * coupling.max_torque / coupling.angular_stiffness);
@@ -166,17 +247,19 @@ void FollowedWorld::follow_hand(std::size_t hand, const HandRecord& there, const
   other.present = there.present != 0;
 
   const double body = other.present ? there.body : -1;
-  if (other.share <= 0 && other.body != body) {
+  const double point = body >= 0 ? there.point : -1;
+  if (other.share <= 0 && (other.body != body || other.point != point)) {
     other.body = body;
+    other.point = point;
     other.grip = there.grip;
   }
-  const bool same = other.body >= 0 && other.body == body;
+  const bool same = other.body >= 0 && other.body == body && other.point == point;
   other.share = std::clamp(other.share + (same ? tick : -tick) / k_fade, 0.0, 1.0);
   if (same) other.grip = towards(other.grip, there.grip, glide);
 
   // For the step there are only those who pull at what can move here.
   const bool pulls = other.body >= 0 && (holds(static_cast<std::size_t>(other.body), own) ||
-                                         wants(static_cast<std::size_t>(other.body), own));
+                                         wants(static_cast<std::size_t>(other.body), own) || bends_here(other.body));
   HandRecord& record = state_.hands()[hand];
   record = {};
   inputs_[hand] = {};
@@ -186,6 +269,7 @@ void FollowedWorld::follow_hand(std::size_t hand, const HandRecord& there, const
     record.velocity = other.velocity;
     record.body = other.body;
     record.grip = other.grip;
+    record.point = other.point;
     inputs_[hand].present = true;
     inputs_[hand].pose = pulling_pose(other);
   }

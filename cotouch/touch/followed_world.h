@@ -7,6 +7,8 @@
 //   force of at most K min(d / 0.1 s, 0.15 m/s): with the coupling's 1000 N/m and 5 mm that is 0.05 N/ms, and never
 //   more than 0.15 N/ms.
 // - All other bodies glide to where the slower world has them (20 ms), whatever they meet.
+// - What bends does so here while the local hand holds it or something that touches it, so that soft things feel soft,
+//   and drifts to how the slower world has it bent, as above; within 0.1 s after that it goes back to gliding.
 // - Hands of others glide (20 ms) and pull at the body that the local hand holds too. When one of them grasps or lets
 //   go, its pull comes and goes within 0.1 s, so that the force changes by at most 0.2 N/ms with the largest pull of 8
 //   N.
@@ -16,6 +18,7 @@
 #pragma once
 
 #include <cotouch/base/channel.h>
+#include <cotouch/elastic/deformation.h>
 #include <cotouch/touch/touch_world.h>
 
 #include <cstdint>
@@ -61,19 +64,34 @@ class FollowedWorld : public TouchWorld {
     Pose pose;
     double body = -1;  // index of what it grasps, as long as some of its pull is left
     Pose grip;
+    double point = -1;   // of that body's shell, if it holds one
     double share = 0;    // of its pull that is felt
     bool pulls = false;  // at the body in the local hand, in the last cycle
     Pose pulled_from;    // where it was for the step then
     Vec6 velocity;
   };
 
+  // An elastic body as it is here.
+  struct Bent {
+    std::uint32_t body = 0;      // its index
+    double local = 0;            // 1: it bends by itself; 0: it is led; between: it is on its way back
+    std::vector<double> target;  // where it is led in this cycle: coordinates and rates
+    Deformation shape;
+  };
+
   void notice_state(const Newest& newest, const HandInput& own) noexcept;
+  void notice_grip(HandRecord& here, const HandRecord& there) noexcept;
+  void follow_bending(const WorldState& newest, const HandInput& own) noexcept;
+  void lead_bending() noexcept;
+  bool touches_what_is_held(std::uint32_t body, const HandInput& own) const noexcept;
+  bool bends_here(double body) const noexcept;
+  Pose held_frame(double body, double point) noexcept;
   void follow_bodies(const WorldState& newest, const HandInput& own) noexcept;
   void follow_hand(std::size_t hand, const HandRecord& there, const HandInput& own) noexcept;
   void show(const WorldState& newest) noexcept;
   void report(const HandInput& own) noexcept;
   Pose drifted(std::size_t body, const WorldState& newest, const HandInput& own) const noexcept;
-  Pose pulling_pose(const Other& other) const noexcept;
+  Pose pulling_pose(const Other& other) noexcept;
   bool holds(std::size_t body, const HandInput& own) const noexcept;
   bool wants(std::size_t body, const HandInput& own) const noexcept;
 
@@ -87,6 +105,7 @@ class FollowedWorld : public TouchWorld {
   // The touch thread's.
   std::vector<HandInput> inputs_;
   std::vector<Other> others_;  // one for each hand; that of `self` is not used
+  std::vector<Bent> bent_;
   LocalHand own_;
   std::uint64_t seen_ = 0;      // number of the newest state
   std::uint32_t disowned_ = 0;  // states in a row in which the local hand does not hold what it holds here

@@ -1,6 +1,7 @@
 #include <cotouch/touch/stability.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/elastic/deformed_field.h>
 #include <cotouch/touch/stability_energy.h>
 
 #include <algorithm>
@@ -81,11 +82,21 @@ Itinerary with_rests(const StabilityTrial& trial) {
 // What the contacts store as the bodies are now, at the levels that were rendered last.
 class ContactStore {
  public:
-  explicit ContactStore(const WorldModel& model) : model_(model) { scratch_.reserve(model.largest_shell()); }
+  explicit ContactStore(const WorldModel& model) : model_(model), bent_(model.bodies().size()) {
+    scratch_.reserve(model.largest_shell());
+    for (std::uint32_t i = 0; i < bent_.size(); ++i)
+      if (const ElasticModel* elastic = model.elastic(i))
+        bent_[i].emplace(Bent{Deformation(*elastic), {*elastic, model.bodies()[i].pieces[0].part->field}});
+  }
 
   // Joules. `stepped` knows which pairs may touch.
   double energy(const WorldState& state, const StepScratch& stepped) {
     double sum = 0;
+    for (std::uint32_t i = 0; i < bent_.size(); ++i) {
+      if (!bent_[i]) continue;
+      bent_[i]->shape.set(state.bending().data() + model_.elastic_begin(i));
+      bent_[i]->field.set(bent_[i]->shape);
+    }
     for (std::size_t i = 0; i < model_.pairs().size(); ++i) {
       const ContactStats& seen = stepped.contact(i).stats;
       if (seen.visited == 0) continue;
@@ -100,12 +111,23 @@ class ContactStore {
   }
 
  private:
-  BodyState placed(const WorldState& state, std::uint32_t body, std::uint32_t piece) const {
+  struct Bent {
+    Deformation shape;
+    DeformedField field;
+  };
+
+  BodyState placed(const WorldState& state, std::uint32_t body, std::uint32_t piece) {
     const BodyRecord& record = state.bodies()[body];
-    return {record.pose * model_.bodies()[body].pieces[piece].place, record.clearance};
+    BodyState placed{record.pose * model_.bodies()[body].pieces[piece].place, record.clearance};
+    if (bent_[body]) {
+      placed.deformation = &bent_[body]->shape;
+      placed.deformed_field = &bent_[body]->field;
+    }
+    return placed;
   }
 
   const WorldModel& model_;
+  std::vector<std::optional<Bent>> bent_;  // of each body
   ContactScratch scratch_;
   PairContact contact_;
 };

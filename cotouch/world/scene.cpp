@@ -77,11 +77,19 @@ MassProperties mass_of(const SceneBody& body) {
   for (const ScenePart& part : body.parts) {
     if (!part.part) throw Error("The body '" + body.name + "' can be weighed only once it is prepared.");
     MassProperties matter = part.matter ? *part.matter : mass_properties(part.part->field, 1);
-    matter.mass *= body.density;
-    matter.inertia = matter.inertia * body.density;
+    const std::optional<ElasticSettings>& elastic = part.part->settings.elastic;
+    const double density = elastic ? elastic->material.density : body.density;
+    matter.mass *= density;
+    matter.inertia = matter.inertia * density;
     pieces.push_back({matter, part.place});
   }
   return combined(pieces);
+}
+
+bool is_elastic(const SceneBody& body) {
+  return std::any_of(body.parts.begin(), body.parts.end(), [](const ScenePart& part) {
+    return (part.part ? part.part->settings : part.settings).elastic.has_value();
+  });
 }
 
 std::shared_ptr<const WorldModel> make_model(const Scene& scene, const ModelOptions& options) {

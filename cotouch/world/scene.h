@@ -32,7 +32,7 @@ struct SceneBody {
   std::vector<ScenePart> parts;  // several are one rigid body
   Pose pose;
   Vec3d velocity, spin;                // at the start
-  double density = 1000;               // kg/m^3, of its parts
+  double density = 1000;               // kg/m^3, of its parts; what bends has its material's
   std::optional<MassProperties> mass;  // instead of what volume and density give
   std::vector<Pose> path;              // key poses of a body that moves along one
   double path_speed = 0.05;            // m/s
@@ -85,6 +85,8 @@ struct ModelOptions {
 std::shared_ptr<const WorldModel> make_model(const Scene& scene, const ModelOptions& options = {});
 // What a body weighs: given, or from the volume and density of its parts.
 MassProperties mass_of(const SceneBody& body);
+// Does it bend, prepared or not? Then its density is its material's.
+bool is_elastic(const SceneBody& body);
 
 std::vector<std::string> builtin_scene_names();
 // Not prepared. Throws Error naming the scenes there are.

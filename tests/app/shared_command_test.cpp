@@ -417,6 +417,49 @@ TEST_F(SharedCommandsSlow, DockTheBoxAcrossTheAtlantic) {
   EXPECT_GT(end["back"]["arrived"], 500);
 }
 
+// Two hands lead a floating rubber bar by its ends, on a link that loses and delays.
+TEST_F(SharedCommandsSlow, BendABarOverABadLinkAndAgree) {
+  PartSettings settings;
+  settings.field.resolution = 32;
+  settings.shell.points = 512;
+  ElasticSettings& elastic = settings.elastic.emplace();
+  elastic.material = material_named("rubber");
+  elastic.coordinates = 8;
+  elastic.tets.target_tets = 500;
+  NoProgress quiet;
+  Scene scene;
+  SceneBody& bar = scene.bodies.emplace_back();
+  bar.id = 1;
+  bar.name = "bar";
+  bar.motion = Motion::free;
+  ScenePart& part = bar.parts.emplace_back();
+  part.name = "bar";
+  part.settings = settings;
+  part.part = std::make_shared<const Part>(prepare_part(make_box({0.2, 0.02, 0.02}), settings, quiet));
+  for (const double end : {-0.1, 0.1})
+    scene.scripts.push_back({1, {{{end, 0, 0}, {}}, {{0.6 * end, 0, 0.1}, {}}, {{end, 0.05, 0}, {}}}, 0.1});
+  save_scene(scene, "bar", folder_ / "bar");
+
+  std::uint16_t port = 0;
+  {
+    UdpSocket socket;
+    port = socket.port();
+  }
+  Process wan(folder_, "wan", {"wan", "--to", "127.0.0.1:" + std::to_string(port), "--profile", "awful", "--json"});
+  const Json listening = wan.wait_for("listening", [](const Json&) { return true; });
+  const std::vector<std::string> seconds{"--hand", "scripted", "--seconds", "20"};
+  std::vector<std::string> hosting = host("bar", seconds);
+  *std::find(hosting.begin(), hosting.end(), "0") = std::to_string(port);
+  hosting.insert(hosting.end(), {"--advertise", listening.value("listen", "")});
+  Process anna(folder_, "anna", hosting);
+  Process ben(folder_, "ben", join(anna.invite(), seconds));
+  EXPECT_EQ(anna.finish().code, 0) << anna.words();
+  EXPECT_EQ(ben.finish().code, 0) << ben.words();
+  EXPECT_GT(compare({&anna, &ben}), 5U);
+  wan.signal(SIGINT);
+  wan.finish();
+}
+
 // Two machines with a cable between them, as far as the programs can tell.
 TEST_F(SharedCommandsSlow, DockTheBoxInTwoNetworkNamespaces) {
   const std::string name = "cotouch" + std::to_string(getpid());

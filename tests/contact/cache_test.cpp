@@ -74,6 +74,35 @@ TEST_F(Cache, ContentAndEverySettingMatter) {
   for (const PartSettings& changed : settings) EXPECT_NE(cache_key(mesh, changed), key);
 }
 
+TEST_F(Cache, PartsThatBendAreKeptToo) {
+  const TriangleMesh mesh = make_box({0.1, 0.02, 0.02});
+  PartSettings settings = small();
+  settings.elastic.emplace().coordinates = 4;
+  settings.elastic->tets.target_tets = 200;
+  const std::uint64_t key = cache_key(mesh, settings);
+  EXPECT_NE(key, cache_key(mesh, small()));
+  PartSettings other = settings;
+  other.elastic->anchors.push_back(parse_anchor("x<0"));
+  EXPECT_NE(cache_key(mesh, other), key);
+  TetMesh tets = tet_box({0.1, 0.02, 0.02}, {4, 1, 1});
+  for (Vec3d& node : tets.nodes) node -= Vec3d{0.05, 0.01, 0.01};
+  const std::uint64_t given = cache_key(mesh, settings, &tets);
+  EXPECT_NE(given, key);
+  tets.nodes[0].x += 1e-9;
+  EXPECT_NE(cache_key(mesh, settings, &tets), given);
+
+  Counting first, second, third, fourth;
+  const Part built = prepare_cached(mesh, settings, first);
+  const Part kept = prepare_cached(mesh, settings, second);
+  EXPECT_GT(first.count, 0);
+  EXPECT_EQ(second.count, 0);
+  EXPECT_EQ(kept.elastic->hash(), built.elastic->hash());
+  EXPECT_EQ(prepare_cached(mesh, settings, third, &tets).elastic->data().tets.size(), tets.tets.size());
+  EXPECT_GT(third.count, 0);
+  EXPECT_EQ(prepare_cached(mesh, settings, fourth, &tets).elastic->data().tets.size(), tets.tets.size());
+  EXPECT_EQ(fourth.count, 0);
+}
+
 TEST_F(Cache, ADamagedEntryIsPreparedAgain) {
   const TriangleMesh mesh = make_box({0.02, 0.03, 0.04});
   Counting first, second, third;

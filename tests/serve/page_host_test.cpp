@@ -139,6 +139,43 @@ TEST_F(PageHostTest, ACopyOfABodyComesAndGoes) {
   EXPECT_EQ(scene()["bodies"].size(), 2U);
 }
 
+TEST_F(PageHostTest, ACopyIsMadeToBendAndRigidAgain) {
+  Page page(port());
+  const Json hello = page.read_text("hello");
+  EXPECT_TRUE(std::any_of(hello["materials"].begin(), hello["materials"].end(), [](const Json& material) {
+    return material["name"] == "rubber" && material["young"] == 3e6;
+  })) << hello;
+  const auto reply_to = [&](Json command) {
+    command["id"] = 1;
+    page.send(command);
+    return page.read_text("reply");
+  };
+  const Json bend{{"type", "bend"},  {"body", 3},        {"material", "foam"}, {"young", 1e5},
+                  {"law", "warped"}, {"coordinates", 5}, {"tets", 300},        {"anchors", {"z<-0.01"}}};
+  EXPECT_EQ(scene()["bodies"][1]["bendable"], false);
+  Json builtin = bend;
+  builtin["body"] = 2;
+  EXPECT_EQ(reply_to(builtin)["ok"], false);  // it came with the scene
+  ASSERT_EQ(reply_to({{"type", "copy_body"}, {"body", 2}})["ok"], true);
+  EXPECT_EQ(scene()["bodies"][2]["bendable"], true);
+  const Json generation = scene()["generation"];
+  ASSERT_EQ(reply_to(bend)["ok"], true);
+  for (;;) {
+    const Json update = page.read_text("job");
+    ASSERT_NE(update["state"], "failed") << update;
+    if (update["state"] == "done") break;
+  }
+  ASSERT_TRUE(eventually([&] { return scene()["generation"].get<int>() == generation.get<int>() + 1; }));
+  const ElasticSettings made = session_->snapshot().scene->scene.bodies.at(2).parts[0].part->settings.elastic.value();
+  EXPECT_EQ(made.material.young, 1e5);
+  EXPECT_EQ(made.material.poisson, material_named("foam").poisson);
+  EXPECT_EQ(made.law, ElasticLaw::warped);
+  EXPECT_EQ(made.coordinates, 5U);
+  EXPECT_EQ(made.anchors, std::vector<Anchor>{parse_anchor("z<-0.01")});
+  EXPECT_EQ(reply_to({{"type", "bend"}, {"body", 3}, {"material", ""}})["ok"], true);
+  EXPECT_FALSE(session_->snapshot().scene->scene.bodies.at(2).parts[0].part->elastic);
+}
+
 TEST_F(PageHostTest, GravityAndMassesAreToldToEveryoneWithoutAnotherScene) {
   Page page(port()), other(port());
   other.read_text("recordings");

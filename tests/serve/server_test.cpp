@@ -424,7 +424,12 @@ TEST_F(Server, ACommandThatMakesNoSenseIsAnswered) {
        {Json{{"type", "grasp"}, {"body", -1}}, Json{{"type", "grasp"}}, Json{{"type", 5}}, Json::object(),
         Json{{"type", "grasp"}, {"body", 2}, {"point", {0, 1}}}, Json{{"type", "view"}, {"fps", "x"}},
         Json{{"type", "world"}}, Json{{"type", "set_body"}, {"body", 2}, {"motion", "path"}},
-        Json{{"type", "copy_body"}, {"body", 99}}, Json{{"type", "task_reset"}}}) {
+        Json{{"type", "copy_body"}, {"body", 99}}, Json{{"type", "task_reset"}}, Json{{"type", "bend"}},
+        Json{{"type", "bend"}, {"body", 2}, {"material", "cheese"}},
+        Json{{"type", "bend"}, {"body", 2}, {"material", "rubber"}, {"anchors", {"q<1"}}},
+        Json{{"type", "bend"}, {"body", 2}, {"material", "rubber"}, {"anchors", {1, "x<0"}}},
+        Json{{"type", "bend"}, {"body", 2}, {"material", "rubber"}, {"law", "linear"}},
+        Json{{"type", "bend"}, {"body", 2}, {"material", "rubber"}, {"coordinates", 1.5}}}) {
     Json command = senseless;
     command["id"] = 5;
     page.send(command);

@@ -49,6 +49,9 @@ class Program final : public SharedSessionListener {
     if (session_) session_->leave();  // its thread still asks this object
     session_.reset();
   }
+  // What its hand does, instead of playing with balls; before it hosts or joins.
+  using Hand = std::function<HandInput(std::size_t number, double now)>;
+  void use_hand(Hand hand) { hand_ = std::move(hand); }
   SharedSession& session() { return *session_; }
   const TemporaryFolder& folder() const { return folder_; }
 
@@ -149,8 +152,9 @@ class Program final : public SharedSessionListener {
     locked([&] { ticks_.push_back(PeerNetwork::now()); });
   }
   // People with names of different lengths do different things.
-  HandInput hand() override { return playing_hand(settings.name.size(), PeerNetwork::now()); }
+  HandInput hand() override { return hand_(settings.name.size(), PeerNetwork::now()); }
 
+  Hand hand_ = playing_hand;
   TemporaryFolder folder_;
   TestLibrary library_;
   mutable std::mutex mutex_;

@@ -306,7 +306,7 @@ TEST(SceneFiles, HostileOnesAreRefusedInOneSentence) {
       free + of_body + "[[hand]]\nbody = 1\npath = [[0, 0, 1e9, 1, 0, 0, 0]]\n",
       free + of_body + "[[hand]]\nbody = 1\npath = [[0, 0, 0, 1, 0, 0, 0]]\nspeed = 0\n",
       free + of_body + "[[hand]]\nbody = 1\npath = [[0, 0, 0, 1, 0, 0, 0]]\nkeys = 0\n",
-      body + "[[hand]]\nbody = 1\npath = [[0, 0, 0, 1, 0, 0, 0]]\n",
+      good + "[[body]]\n[[body.part]]\nmesh = \"a.obj\"\n[[hand]]\nbody = 1\npath = [[0, 0, 0, 1, 0, 0, 0]]\n",
       good + "exclude = 1",
       good + "exclude = [[1]]",
       good + "exclude = [[1, 2.5]]",

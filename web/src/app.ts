@@ -1,4 +1,5 @@
 // The page as a whole: what arrives from the server goes to the picture and the panels, what the user does goes to the server.
+import { Vector3 } from 'three';
 import { Api } from './api';
 import { Sound } from './cues';
 import { byId, element, remembered } from './dom';
@@ -8,12 +9,13 @@ import { Clicks } from './hands/click';
 import { GamepadHand } from './hands/gamepad';
 import { Hand } from './hands/hand';
 import { KeyboardHand } from './hands/keyboard';
-import { toWire, withinReach } from './hands/motion';
+import { compose, fromWire, inverse, toLocal, toWire, withinReach } from './hands/motion';
 import { PointerHand, type PointerView } from './hands/pointer';
 import { hintOf } from './hint';
 import { looksAlike, messageOf, SceneLoader } from './loading';
-import type { Command, Message, RecordingEntry, Scene } from './messages';
+import type { BodyInfo, Command, Message, RecordingEntry, Scene } from './messages';
 import { DropZone, Jobs, objection } from './panels/drop';
+import { ElasticPanel } from './panels/elastic';
 import { Gallery } from './panels/gallery';
 import { Help } from './panels/help';
 import { Layout } from './panels/layout';
@@ -25,7 +27,7 @@ import { SettingsPanel } from './panels/settings';
 import { TaskPanel } from './panels/task';
 import { Toasts } from './panels/toast';
 import { WorldPanel } from './panels/world';
-import { ClockFlag, kVersion, type StateFrame } from './protocol';
+import { ClockFlag, kVersion, type StateFrame, type Vec3 } from './protocol';
 import type { Player } from './replay';
 import { Replays } from './replays';
 import { SharedWorld } from './shared-world';
@@ -59,6 +61,7 @@ export class App {
   private readonly parts: PartsPanel;
   private readonly settings: SettingsPanel;
   private readonly worldPanel: WorldPanel;
+  private readonly elastic: ElasticPanel;
   private readonly recordings: RecordingList;
   private readonly replayBar: ReplayBar;
   private readonly jobs: Jobs;
@@ -83,7 +86,8 @@ export class App {
     this.hand = this.makeHand();
     const view = this.makeView();
     new Clicks(byId('stage'), (x, y) => {
-      if (!this.sharing.marking.clicked(x, y)) this.shared.select(this.world.bodyAt(x, y));
+      if (this.sharing.marking.clicked(x, y) || this.elastic.clicked(this.clickedSpot(x, y))) return;
+      this.shared.select(this.world.bodyAt(x, y));
     });
     this.pointer = new PointerHand(byId('stage'), view, this.hand);
     this.keyboard = new KeyboardHand(view, this.hand);
@@ -116,6 +120,7 @@ export class App {
       save: (name) => void this.save(name),
     });
     this.worldPanel = new WorldPanel(byId('world'), this.shared, () => this.feed.greet());
+    this.elastic = this.makeElastic();
     this.settings = new SettingsPanel(byId('settings'), {
       choices: () => this.sendView(),
       settings: (change) => this.command({ type: 'settings', ...change }),
@@ -223,6 +228,29 @@ export class App {
     return this.player ? 0 : this.shared.me;
   }
 
+  private clickedSpot(x: number, y: number): { body: number; point: Vec3 } | null {
+    const spot = this.world.spotAt(x, y);
+    return spot && { body: spot.body, point: spot.point.toArray() };
+  }
+
+  private makeElastic(): ElasticPanel {
+    const root = element('div', { className: 'group', id: 'elastic' });
+    byId('world').append(root);
+    const partOf = (body: BodyInfo) => this.world.info?.parts.find((part) => part.body === body.id) ?? null;
+    return new ElasticPanel(root, {
+      send: (command) => this.command(command),
+      selected: () => this.shared.selected,
+      part: partOf,
+      held: () => this.shared.held,
+      toPart: (body, point) => {
+        const part = partOf(body);
+        if (!part) return point;
+        const place = compose(inverse(fromWire(body.pose)), fromWire(part.pose));
+        return toLocal(place, new Vector3(...point)).toArray();
+      },
+    });
+  }
+
   private maxForce(): number {
     return this.world.info?.maxForce || 8;
   }
@@ -263,6 +291,7 @@ export class App {
         this.uploadBytes = message.uploadBytes;
         this.parts.allow(message.features);
         this.settings.allow(message.features);
+        this.elastic.allow(message.features, message.materials);
         this.taskPanel.allow(this.shared.canRestart);
         this.layout.allowRecording(message.features.includes('record'));
         this.sendView();
@@ -312,6 +341,7 @@ export class App {
 
   private sharedChanged(): void {
     this.worldPanel?.show();
+    this.elastic?.show();
     this.holdScene();
     // Keys and sticks take what was selected, if it can be picked up.
     if (this.hand?.grip === 'free' && this.shared.selected?.graspable) this.hand.body = this.shared.selected.id;

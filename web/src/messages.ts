@@ -46,6 +46,7 @@ export interface BodyInfo {
   pose: Pose; // at the start
   graspable: boolean;
   copy: boolean; // it can be copied
+  bendable: boolean; // it can be made to bend
   removable: boolean;
 }
 
@@ -97,7 +98,13 @@ export interface Hello {
   version: string;
   participant: number; // this page's own
   features: string[];
+  materials: MaterialInfo[]; // that bodies can be made of which bend
   uploadBytes: number;
+}
+
+export interface MaterialInfo {
+  name: string;
+  young: number; // Pa
 }
 
 export interface Job {
@@ -146,6 +153,7 @@ export type Command = { id?: number } & (
   | { type: 'world'; gravity: number }
   | { type: 'set_body'; body: number; mass?: number; density?: number; motion?: 'free' | 'fixed' }
   | { type: 'copy_body' | 'remove_body'; body: number }
+  | { type: 'bend'; body: number; material: string; young?: number; anchors?: string[] } // '': rigid again
   | { type: 'settings'; contact_stiffness?: number; max_force?: number; budget_us?: number }
   | { type: 'delete_recording'; recording: string }
   | { type: 'cancel_job'; job: number }
@@ -169,6 +177,7 @@ function messageOf(json: Json): Message {
         version: string(json.version),
         participant: number(json.participant),
         features: array(json.features).map((entry) => string(entry)),
+        materials: array(json.materials).map((entry) => materialOf(object(entry))),
         uploadBytes: number(object(json.limits).upload_bytes, 256 * 1024 * 1024),
       };
     case 'scenes':
@@ -285,8 +294,13 @@ function bodyOf(body: Json): BodyInfo {
     pose: poseOf(body.pose),
     graspable: body.graspable === true,
     copy: body.copy === true,
+    bendable: body.bendable === true,
     removable: body.removable === true,
   };
+}
+
+function materialOf(material: Json): MaterialInfo {
+  return { name: string(material.name), young: number(material.young, 1e6) };
 }
 
 function taskOf(task: Json): TaskInfo {

@@ -85,6 +85,7 @@ describe('A scene', () => {
       pose: { position: [0, 0, 0], rotation: [1, 0, 0, 0] },
       graspable: false,
       copy: false,
+      bendable: false,
       removable: false,
     });
     expect(scene.value).toMatchObject({ task: null, gravity: 0, maxForce: 8, maxTorque: 0.3 });

@@ -1,0 +1,126 @@
+#include <cotouch/app/elastic_report.h>
+
+#include <cotouch/elastic/deformation.h>
+#include <cotouch/elastic/model_modes.h>
+#include <cotouch/elastic/tet_quality.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cotouch {
+namespace {
+
+constexpr std::size_t k_told_modes = 6, k_drawn_modes = 3;
+
+TetMesh tets_of(const ElasticModel& model) {
+  TetMesh mesh;
+  for (const Vec3f& node : model.data().nodes) mesh.nodes.push_back(Vec3d(node));
+  mesh.tets.assign(model.data().tets.begin(), model.data().tets.end());
+  return mesh;
+}
+
+const char* name_of(ElasticLaw law) {
+  return law == ElasticLaw::stvk ? "stvk" : "warped";
+}
+
+TriangleMesh bent_mesh(const Part& part, const ModelMode& mode, double largest) {
+  const ElasticData& data = part.elastic->data();
+  Deformation deformation(*part.elastic);
+  // A bent part is drawn as far out as its farthest vertex goes.
+  std::vector<double> q = mode.direction;
+  const double reach = part.elastic->largest_move(q.data());
+  for (double& value : q) value *= largest / std::max(reach, 1e-12);
+  deformation.set(q.data());
+  TriangleMesh mesh = part.mesh;
+  for (std::size_t i = 0; i < mesh.vertices.size(); ++i) mesh.vertices[i] += deformation.displacement_at(data.mesh[i]);
+  return mesh;
+}
+
+}  // namespace
+
+std::optional<ElasticSettings> elastic_settings(const ElasticOptions& options) {
+  if (options.material.empty()) return std::nullopt;
+  ElasticSettings settings;
+  settings.material = material_named(options.material);
+  settings.material.young = options.young.value_or(settings.material.young);
+  settings.material.poisson = options.poisson.value_or(settings.material.poisson);
+  settings.material.density = options.density.value_or(settings.material.density);
+  settings.law = options.law == "warped" ? ElasticLaw::warped : ElasticLaw::stvk;
+  settings.coordinates = options.modes;
+  settings.tets = {options.edge, options.tets};
+  settings.domains = options.domains;
+  for (const std::string& anchor : options.anchors) settings.anchors.push_back(parse_anchor(anchor));
+  check_elastic(settings);
+  return settings;
+}
+
+std::vector<std::string> elastic_lines(const Part& part) {
+  if (!part.elastic || !part.settings.elastic) return {};
+  const ElasticData& data = part.elastic->data();
+  const Material& m = part.settings.elastic->material;
+  const TetQuality quality = tet_quality(tets_of(*part.elastic));
+  const std::size_t anchored = anchored_count(*part.elastic);
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("E {:.4g} Pa, Poisson's ratio {:.3g}, {:.4g} kg/m^3; law {}, {} coordinates", m.young,
+                              m.poisson, m.density, name_of(data.law), data.size));
+  lines.push_back(fmt::format("{} tetrahedra with {} nodes, angles from {:.1f} to {:.1f} degrees, {:.4g} cm^3",
+                              quality.count, data.nodes.size(), quality.smallest_angle, quality.largest_angle,
+                              quality.volume * 1e6));
+  lines.push_back(anchored > 0 ? fmt::format("{} nodes anchored", anchored) : "free: nothing anchors it");
+  std::string frequencies;
+  const std::vector<ModelMode> modes = modes_of(*part.elastic);
+  for (std::size_t i = 0; i < std::min(modes.size(), k_told_modes); ++i)
+    frequencies += fmt::format("{}{:.4g}", i == 0 ? "" : ", ", modes[i].frequency);
+  lines.push_back(fmt::format("swings at {} Hz{}", frequencies, modes.size() > k_told_modes ? " ..." : ""));
+  return lines;
+}
+
+nlohmann::ordered_json elastic_json(const Part& part) {
+  const ElasticData& data = part.elastic->data();
+  const ElasticSettings& settings = *part.settings.elastic;
+  const Material& m = settings.material;
+  const TetQuality quality = tet_quality(tets_of(*part.elastic));
+  nlohmann::ordered_json json;
+  json["law"] = name_of(data.law);
+  json["coordinates"] = data.size;
+  json["young_pa"] = m.young;
+  json["poisson"] = m.poisson;
+  json["density_kg_m3"] = m.density;
+  json["mass_damping"] = m.mass_damping;
+  json["stiffness_damping"] = m.stiffness_damping;
+  json["anchors"] = nlohmann::ordered_json::array();
+  for (const Anchor& anchor : settings.anchors) json["anchors"].push_back(to_string(anchor));
+  json["anchored_nodes"] = anchored_count(*part.elastic);
+  json["nodes"] = data.nodes.size();
+  json["tets"] = quality.count;
+  json["smallest_angle_deg"] = quality.smallest_angle;
+  json["largest_angle_deg"] = quality.largest_angle;
+  json["worst_radius_ratio"] = quality.worst_radius_ratio;
+  json["volume_m3"] = quality.volume;
+  json["domains"] = data.domains.size();
+  json["frequencies_hz"] = nlohmann::ordered_json::array();
+  for (const ModelMode& mode : modes_of(*part.elastic)) json["frequencies_hz"].push_back(mode.frequency);
+  return json;
+}
+
+Image draw_modes(const Part& part, int width, int height) {
+  constexpr double k_move = 0.15;  // of the part's size
+  constexpr Color k_clay{196, 178, 150}, k_bent{111, 159, 216};
+  const Box3d own = part.mesh.bounds();
+  const double move = k_move * norm(own.size());
+  Box3d box = own;
+  box.add(own.low - Vec3d{move, move, move} * 0.5);
+  box.add(own.high + Vec3d{move, move, move} * 0.5);
+  const Camera camera = camera_for(box, {0.9, -1.6, 0.9}, static_cast<double>(width) / height);
+  const std::vector<ModelMode> modes = modes_of(*part.elastic);
+  std::vector<Image> images;
+  for (std::size_t i = 0; i <= std::min(modes.size(), k_drawn_modes); ++i) {
+    Picture picture(width, height, camera);
+    picture.draw(i == 0 ? part.mesh : bent_mesh(part, modes[i - 1], move), Pose{}, i == 0 ? k_clay : k_bent);
+    images.push_back(picture.image());
+  }
+  return beside(images, 8, {255, 255, 255});
+}
+
+}  // namespace cotouch

@@ -1,0 +1,54 @@
+// Parts that bend: made so, made rigid again, and from tetrahedra that came with them.
+#include <cotouch/base/error.h>
+#include <cotouch/contact/part.h>
+#include <cotouch/elastic/model_modes.h>
+
+#include <gtest/gtest.h>
+
+#include "support/elastic_parts.h"
+
+namespace cotouch {
+namespace {
+
+using namespace elastic_test;
+
+TEST(WithElastic, APartBendsInAnotherWayOrNotAtAll) {
+  NoProgress quiet;
+  const Part& bar = *held_bar(ElasticLaw::stvk);
+  const Part rigid = with_elastic(bar, std::nullopt, quiet);
+  EXPECT_EQ(rigid.elastic, nullptr);
+  EXPECT_FALSE(rigid.settings.elastic);
+  EXPECT_EQ(rigid.field.data().samples.data(), bar.field.data().samples.data());
+  const Part again = with_elastic(rigid, bar.settings.elastic, quiet);
+  EXPECT_EQ(again.settings, bar.settings);
+  EXPECT_EQ(again.elastic->hash(), bar.elastic->hash());
+}
+
+TEST(GivenTets, ArePreparedAsTheyAre) {
+  const TetMesh tets = tet_box({0.1, 0.02, 0.02}, {10, 2, 2});
+  PartSettings settings;
+  settings.field.resolution = 32;
+  settings.shell.points = 256;
+  settings.elastic.emplace().material = material_named("rubber");
+  settings.elastic->coordinates = 4;
+  settings.elastic->anchors.push_back(parse_anchor("x<0.001"));
+  NoProgress quiet;
+  TriangleMesh box = make_box({0.1, 0.02, 0.02});
+  for (Vec3d& vertex : box.vertices) vertex += Vec3d{0.05, 0.01, 0.01};
+  const Part part = prepare_part(box, settings, quiet, &tets);
+  ASSERT_EQ(part.elastic->data().tets.size(), tets.tets.size());
+  ASSERT_EQ(part.elastic->data().nodes.size(), tets.nodes.size());
+  EXPECT_EQ(anchored_count(*part.elastic), 9U);
+
+  TetMesh apart = tets;
+  const auto first = static_cast<std::uint32_t>(apart.nodes.size());
+  for (const Vec3d& node : tets.nodes) apart.nodes.push_back(node + Vec3d{1, 0, 0});
+  for (Tet tet : tets.tets) {
+    for (std::uint32_t& node : tet) node += first;
+    apart.tets.push_back(tet);
+  }
+  EXPECT_THROW(prepare_part(box, settings, quiet, &apart), Error);
+}
+
+}  // namespace
+}  // namespace cotouch
