@@ -35,7 +35,7 @@ struct SessionSettings {
   double views_per_second = 60;
   double hand_patience = 5;        // seconds of silence after which somebody else may take a hand
   double recording_seconds = 600;  // the longest recording
-  PartSettings added{{.resolution = 96}, {.points = 16384}};  // how added parts are prepared
+  PartSettings added{{.resolution = 96}, {.points = 16384}, {}};  // how added parts are prepared
   SharedSessionSettings sharing = {};  // over the network; its folder and identity must be given before it is used
 };
 
@@ -233,6 +233,7 @@ class Session {
   Clock::time_point opened_{};
   std::uint64_t earlier_cycles_ = 0, earlier_missed_ = 0;  // of loops before this one in the same scene
   std::vector<std::pair<Pose, bool>> last_near_;           // of each body: where it was, and whether that was news
+  std::vector<double> last_bending_;                       // of all bodies
   std::size_t near_left_ = 0;                              // parts of this round
   Clock::time_point last_near_at_{};
   std::array<std::uint64_t, CycleHistogram::k_buckets> seen_cycles_{};
