@@ -1,6 +1,7 @@
 #include <cotouch/serve/elastic_basis.h>
 
 #include <cotouch/base/trig.h>
+#include <cotouch/elastic/eigen_symmetric.h>
 #include <cotouch/elastic/tet_gradient.h>
 #include <cotouch/serve/wire_layout.h>
 
@@ -68,31 +69,23 @@ std::vector<float> gradients_of(const ElasticModel& model, const UsedNodes& used
   return rows;
 }
 
-// A coordinate of a stvk part vibrates by itself only if it pulls at no other one.
-std::vector<float> frequencies_of(const ElasticModel& model) {
+// Vibrations about the rest shape: K u = omega^2 u, the coordinates being mass-orthonormal.
+SymmetricEigen vibrations_of(const ElasticModel& model) {
   const std::size_t size = model.size();
   const std::vector<double> rest(size);
-  std::vector<double> force(size), packed(packed_size(size)), diagonal(size);
+  std::vector<double> force(size), packed(packed_size(size)), full(size * size);
   model.internal(rest, force, packed);
-  const auto at = [&](std::size_t i, std::size_t j) {  // i <= j
-    return packed[i * size - i * (i + 1) / 2 + j];
-  };
-  std::vector<float> out;
-  for (std::size_t j = 0; j < size; ++j) {
-    constexpr double k_alone = 1e-3;
-    bool alone = at(j, j) > 0;
-    for (std::size_t i = 0; i < size && alone; ++i)
-      alone = i == j || std::fabs(at(std::min(i, j), std::max(i, j))) <= k_alone * std::sqrt(at(i, i) * at(j, j));
-    out.push_back(alone ? static_cast<float>(std::sqrt(at(j, j)) / (2 * k_pi)) : 0.0F);
-  }
-  return out;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t j = i; j < size; ++j) full[i * size + j] = full[j * size + i] = packed[next++];
+  return eigen_symmetric(std::move(full), size);
 }
 
 }  // namespace
 
 std::size_t basis_bytes(const PartPicture& picture) {
   const std::size_t size = picture.part->elastic->size(), nodes = used_nodes(picture).node.size();
-  return wire::ElasticHead::k_bytes + 4 * size + nodes * (12 + 48 * size) + 32 * picture.embedding.size();
+  return wire::ElasticHead::k_bytes + 4 * size * (size + 1) + nodes * (12 + 48 * size) + 32 * picture.embedding.size();
 }
 
 std::string encode_basis(const PartPicture& picture) {
@@ -105,7 +98,10 @@ std::string encode_basis(const PartPicture& picture) {
   wire::put(out,
             wire::ElasticHead{static_cast<std::uint32_t>(law), data.size, static_cast<std::uint32_t>(used.node.size()),
                               static_cast<std::uint32_t>(picture.embedding.size())});
-  for (const float frequency : frequencies_of(model)) wire::put(out, frequency);
+  const SymmetricEigen vibrations = vibrations_of(model);
+  for (const double square : vibrations.values)
+    wire::put(out, static_cast<float>(std::sqrt(std::max(square, 0.0)) / (2 * k_pi)));
+  for (const double value : vibrations.vectors) wire::put(out, static_cast<float>(value));
   for (const std::uint32_t node : used.node)
     for (std::size_t k = 0; k < 3; ++k) wire::put(out, data.nodes[node][k]);
   for (const std::uint32_t node : used.node)

@@ -496,7 +496,7 @@ export class App {
       selected: () => shared.selected,
       elastic: (body) => world.info?.parts.find((part) => body.parts.includes(part.id))?.elastic ?? null,
       basisOf: (body) => world.bent.basisOf(body),
-      fullCoordinate: (body, index) => world.bent.fullCoordinate(body, index),
+      fullMode: (body, index) => world.bent.fullMode(body, index),
       play: (played) => world.bent.play(played),
       showStrain: (body, on) => world.bent.showStrain(body, on),
       strainOf: (body) => world.bent.strainOf(body),

@@ -7,7 +7,8 @@ export interface ElasticBasis {
   coordinates: number; // r
   nodes: number; // N
   vertices: number; // V
-  frequencies: Float32Array; // hertz, of each coordinate; 0 = none of its own
+  frequencies: Float32Array; // hertz, of each of the r modes; 0 = none
+  modes: Float32Array; // r coordinates of each
   rest: Float32Array; // x y z of each node
   shapes: Float32Array; // three rows of r for each node
   gradients: Float32Array; // nine rows of r for each node, row by row of du/dX
@@ -27,7 +28,7 @@ export function decodeElastic(buffer: ArrayBuffer): Decoded<ElasticBasis> {
   if (law !== ElasticLaw.warped && law !== ElasticLaw.stvk) return failed(`an elastic part bends by a law ${law} that is not known`);
   if (r < 1 || r > kMostCoordinates) return failed(`an elastic part has ${r} coordinates`);
   // All factors are below 2^32, the products of two below 2^53 after the checks above.
-  const expected = kElasticHeadBytes + 4 * r + nodes * (12 + 48 * r) + 32 * vertices;
+  const expected = kElasticHeadBytes + 4 * r * (r + 1) + nodes * (12 + 48 * r) + 32 * vertices;
   if (expected !== size) return failed(`an elastic part of ${size} bytes announces ${expected}`);
   let at = kElasticHeadBytes;
   const floats = (count: number) => {
@@ -36,6 +37,7 @@ export function decodeElastic(buffer: ArrayBuffer): Decoded<ElasticBasis> {
     return values;
   };
   const frequencies = floats(r);
+  const modes = floats(r * r);
   const rest = floats(3 * nodes);
   const shapes = floats(3 * r * nodes);
   const gradients = floats(9 * r * nodes);
@@ -43,8 +45,9 @@ export function decodeElastic(buffer: ArrayBuffer): Decoded<ElasticBasis> {
   at += 16 * vertices;
   const weights = floats(4 * vertices);
   if (!indices.every((node) => node < nodes)) return failed('an elastic part refers to a node that it does not have');
-  for (const values of [frequencies, rest, shapes, gradients, weights]) {
+  for (const values of [frequencies, modes, rest, shapes, gradients, weights]) {
     if (!values.every(Number.isFinite)) return failed('an elastic part has a number that is not finite');
   }
-  return { ok: true, value: { warped: law === ElasticLaw.warped, coordinates: r, nodes, vertices, frequencies, rest, shapes, gradients, indices, weights } };
+  const isWarped = law === ElasticLaw.warped;
+  return { ok: true, value: { warped: isWarped, coordinates: r, nodes, vertices, frequencies, modes, rest, shapes, gradients, indices, weights } };
 }

@@ -12,20 +12,20 @@ export interface BendingPort {
   selected(): BodyInfo | null;
   elastic(body: BodyInfo): ElasticInfo | null;
   basisOf(body: number): ElasticBasis | null;
-  fullCoordinate(body: number, index: number): number;
+  fullMode(body: number, index: number): Float32Array; // so large that it moves some point by the body's size
   play(played: Bending | null): void;
   showStrain(body: number, on: boolean): void;
   strainOf(body: number): { largest: number; scale: number } | null;
 }
 
-// A mode swings like a pendulum: its coordinate at a time, for an amplitude in shares of the body's size.
-export function swing(full: number, amplitude: number, turns: number): number {
-  return full * amplitude * Math.sin(2 * Math.PI * turns);
+// A mode swings to and fro: its coordinates after so many turns, for an amplitude in shares of the body's size.
+export function swing(full: Float32Array, amplitude: number, turns: number): Float32Array {
+  const share = amplitude * Math.sin(2 * Math.PI * turns);
+  return full.map((value) => share * value);
 }
 
-export function modeName(index: number, frequency: number, law: ElasticInfo['law']): string {
-  const name = `${law === 'warped' ? 'Mode' : 'Shape'} ${index + 1}`;
-  return frequency > 0 ? `${name} · ${format.digits(frequency)} Hz` : name;
+export function modeName(index: number, frequency: number): string {
+  return frequency > 0 ? `Mode ${index + 1} · ${format.digits(frequency)} Hz` : `Mode ${index + 1}`;
 }
 
 export function percent(strain: number): string {
@@ -48,6 +48,7 @@ export class BendingPanel {
   private body = 0; // that the panel is about
   private listed: ElasticBasis | null = null; // whose modes are in the list
   private turns = 0; // of the mode that plays
+  private full: Float32Array = new Float32Array(); // the mode that plays, as large as its body
 
   constructor(
     private readonly root: HTMLElement,
@@ -62,7 +63,7 @@ export class BendingPanel {
       this.port.showStrain(this.body, this.strain.checked);
       this.showStrain();
     });
-    this.mode.addEventListener('change', () => (this.turns = 0));
+    this.mode.addEventListener('change', () => this.choose());
     for (const input of [this.amplitude, this.speed]) input.addEventListener('input', () => this.showSliders());
     const slider = (label: string, output: HTMLElement, input: HTMLInputElement) =>
       element('label', { className: 'slider' }, element('span', {}, label, output), input);
@@ -105,10 +106,7 @@ export class BendingPanel {
   step(seconds: number): void {
     if (!this.isPlaying || !this.listed) return;
     this.turns = (this.turns + seconds * Number(this.speed.value)) % 1;
-    const index = Math.min(this.listed.coordinates - 1, Math.max(0, this.mode.selectedIndex));
-    const q = new Float32Array(this.listed.coordinates);
-    q[index] = swing(this.port.fullCoordinate(this.body, index), Number(this.amplitude.value), this.turns);
-    this.port.play({ body: this.body, q });
+    this.port.play({ body: this.body, q: swing(this.full, Number(this.amplitude.value), this.turns) });
   }
 
   // The legend, a few times a second.
@@ -132,8 +130,13 @@ export class BendingPanel {
   private toggle(): void {
     if (this.isPlaying) return this.stop();
     this.viewer.hidden = false;
-    this.turns = 0;
+    this.choose();
     this.showToggle();
+  }
+
+  private choose(): void {
+    this.turns = 0;
+    this.full = this.port.fullMode(this.body, Math.max(0, this.mode.selectedIndex));
   }
 
   private showToggle(): void {
@@ -144,7 +147,7 @@ export class BendingPanel {
 
   private list(basis: ElasticBasis, elastic: ElasticInfo): void {
     this.listed = basis;
-    const names = Array.from(basis.frequencies, (frequency, i) => modeName(i, frequency, elastic.law));
+    const names = Array.from(basis.frequencies, (frequency, i) => modeName(i, frequency));
     this.mode.replaceChildren(...names.map((name) => element('option', {}, name)));
     const facts = [
       elastic.law === 'warped' ? 'warped modes' : 'St. Venant–Kirchhoff',

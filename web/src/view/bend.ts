@@ -46,7 +46,6 @@ export function equivalentStrain(g: ArrayLike<number>, isLinear: boolean): numbe
 
 export class Bend {
   readonly values: Float32Array; // kNodeValues for each node
-  readonly largestOf: Float32Array; // how far each coordinate, at one, moves any node
   largestStrain = 0;
   revision = 0; // grows with every other shape
 
@@ -67,14 +66,12 @@ export class Bend {
     this.values = new Float32Array(kNodeValues * nodes);
     this.q = new Float32Array(r);
     this.rows = new Float32Array(kRow * r * nodes);
-    this.largestOf = new Float32Array(r);
     for (let node = 0; node < nodes; ++node) {
       for (let j = 0; j < r; ++j) {
         const g = (i: number, k: number) => gradients[(9 * node + 3 * i + k) * r + j]!;
         const y = [0, 1, 2].map((k) => shapes[(3 * node + k) * r + j]!);
         const curl = [g(2, 1) - g(1, 2), g(0, 2) - g(2, 0), g(1, 0) - g(0, 1)];
         this.rows.set([...y, ...curl.map((value) => value / 2), g(0, 0) + g(1, 1) + g(2, 2)], kRow * (r * node + j));
-        this.largestOf[j] = Math.max(this.largestOf[j]!, Math.hypot(...y));
       }
     }
     let reach = 1;
@@ -94,6 +91,22 @@ export class Bend {
       most = Math.max(most, this.values[i]! ** 2 + this.values[i + 1]! ** 2 + this.values[i + 2]! ** 2);
     }
     return this.reach * Math.sqrt(most);
+  }
+
+  // How far these coordinates would move any node, metres.
+  largestAlong(q: ArrayLike<number>): number {
+    const { coordinates: r, nodes, shapes } = this.basis;
+    let most = 0;
+    for (let node = 0; node < nodes; ++node) {
+      let square = 0;
+      for (let row = 3 * r * node; row < 3 * r * (node + 1); row += r) {
+        let sum = 0;
+        for (let j = 0; j < r; ++j) sum += shapes[row + j]! * q[j]!;
+        square += sum * sum;
+      }
+      most = Math.max(most, square);
+    }
+    return Math.sqrt(most);
   }
 
   // Other coordinates; others than the part has mean the part at rest. True if that changed its shape.

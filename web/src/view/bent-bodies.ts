@@ -32,11 +32,13 @@ export class BentBodies {
     return this.part(body)?.basis ?? null;
   }
 
-  // How far a coordinate of a body has to go to move some point of it by the size of its part.
-  fullCoordinate(body: number, index: number): number {
+  // A mode of a body, so large that it moves some point of it by the size of its part.
+  fullMode(body: number, index: number): Float32Array {
     const part = this.part(body);
-    const most = part?.largestMoves[index] ?? 0;
-    return part && most > 0 ? part.size / most : 0;
+    const r = part?.basis?.coordinates ?? 0;
+    const mode = part?.basis?.modes.slice(index * r, (index + 1) * r) ?? new Float32Array();
+    const most = part?.largestAlong(mode) ?? 0;
+    return mode.map((value) => (part && most > 0 ? (value * part.size) / most : 0));
   }
 
   // A shape of this page's own instead of what the server says; null = that again.

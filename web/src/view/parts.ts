@@ -72,9 +72,9 @@ export class PartView {
     return this.picture?.bend.largestStrain ?? 0;
   }
 
-  // How far each coordinate, at one, moves any point of it.
-  get largestMoves(): ArrayLike<number> {
-    return this.picture?.bend.largestOf ?? [];
+  // How far these coordinates would move any point of it.
+  largestAlong(q: ArrayLike<number>): number {
+    return this.picture?.bend.largestAlong(q) ?? 0;
   }
 
   // How far any point of it is from where it would be at rest, at most.

@@ -37,7 +37,7 @@ test('the mouse bends a soft body, the picture shows it and it comes back', asyn
   const grab = await grabPoint(page);
   await page.mouse.down();
   await expect.poll(async () => (await stateOf(page)).grip).toBe('held');
-  expect((await stateOf(page)).frame!.hands[0]!.body).toBe(body);
+  await expect.poll(async () => (await stateOf(page)).frame?.hands[0]?.body).toBe(body);
   for (let i = 1; i <= 20; ++i) {
     await page.mouse.move(grab.x, grab.y - 4 * i);
     await later(page, 0.03);
@@ -81,6 +81,7 @@ test('the panel colours a soft body by strain and plays its modes', async ({ pag
   await page.locator('#mode-index').focus();
   await page.keyboard.press('ArrowDown');
   await expect(page.locator('#mode-index')).toHaveJSProperty('selectedIndex', 1);
+  await expect(page.locator('#mode-index option').nth(1)).toHaveText(/^Mode 2 · .* Hz$/);
   await expect.poll(() => drawn(page)).toBeGreaterThan(0.01);
   await picture(page, 'mode');
   expect(await size(page)).toBeLessThan(1e-3); // the server's body does not bend

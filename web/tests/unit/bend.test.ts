@@ -68,6 +68,7 @@ function basisOf(gradient: number[], isWarped: boolean): ElasticBasis {
     nodes: 4,
     vertices: 5,
     frequencies: Float32Array.of(0),
+    modes: Float32Array.of(1),
     rest: Float32Array.from(nodes.flat()),
     shapes: Float32Array.from(nodes.flatMap(moved)),
     gradients: Float32Array.from(nodes.flatMap(() => gradient)),
@@ -85,7 +86,7 @@ describe('A bent part', () => {
     near(place(bend, 4), 0.25, 0.5, 0.5); // half of it, half way
     near(place(bend, 1), 1, 0, 0);
     expect(bend.largestMove).toBeCloseTo(0.5, 6);
-    expect(bend.largestOf[0]).toBeCloseTo(2, 6);
+    expect(bend.largestAlong([-3])).toBeCloseTo(6, 6);
     // Green's: E_xz = 0.25, E_zz = 0.125 of a shear by a half; the deviator's size is 0.125^2 * 2/3 + 2 * 0.25^2.
     expect(bend.largestStrain).toBeCloseTo(Math.sqrt((2 / 3) * (0.125 ** 2 * (2 / 3) + 2 * 0.25 ** 2)), 6);
     near(bend.box().max, 1, 1, 1);
@@ -156,14 +157,14 @@ describe('A ray', () => {
   });
 });
 
-// A basis of two coordinates, one node and one vertex: head, frequencies, rest, shapes, gradients, nodes, weights.
+// A basis of two coordinates, one node and one vertex: head, frequencies, modes, rest, shapes, gradients, nodes, weights.
 function bytesOf(change: (view: DataView) => void = () => {}): ArrayBuffer {
-  const buffer = new ArrayBuffer(20 + 8 + 12 + 24 + 72 + 16 + 16);
+  const buffer = new ArrayBuffer(20 + 8 + 16 + 12 + 24 + 72 + 16 + 16);
   const view = new DataView(buffer);
   [...'CTE1'].forEach((letter, i) => view.setUint8(i, letter.charCodeAt(0)));
   [1, 2, 1, 1].forEach((value, i) => view.setUint32(4 + 4 * i, value, true));
-  for (let i = 0; i < 29; ++i) view.setFloat32(20 + 4 * i, i, true);
-  [1, 0, 0, 0].forEach((value, i) => view.setFloat32(152 + 4 * i, value, true));
+  for (let i = 0; i < 33; ++i) view.setFloat32(20 + 4 * i, i, true);
+  [1, 0, 0, 0].forEach((value, i) => view.setFloat32(168 + 4 * i, value, true));
   change(view);
   return buffer;
 }
@@ -175,9 +176,10 @@ describe('An elastic part from the server', () => {
     const { value } = decoded;
     expect(value).toMatchObject({ warped: false, coordinates: 2, nodes: 1, vertices: 1 });
     expect([...value.frequencies]).toEqual([0, 1]);
-    expect([...value.rest]).toEqual([2, 3, 4]);
-    expect([...value.shapes]).toEqual([5, 6, 7, 8, 9, 10]);
-    expect(value.gradients[0]).toBe(11);
+    expect([...value.modes]).toEqual([2, 3, 4, 5]);
+    expect([...value.rest]).toEqual([6, 7, 8]);
+    expect([...value.shapes]).toEqual([9, 10, 11, 12, 13, 14]);
+    expect(value.gradients[0]).toBe(15);
     expect(value.gradients).toHaveLength(18);
     expect([...value.indices]).toEqual([0, 0, 0, 0]);
     expect([...value.weights]).toEqual([1, 0, 0, 0]);
@@ -202,8 +204,8 @@ describe('An elastic part from the server', () => {
     expect(reason((view) => view.setUint32(8, 129, true))).toMatch(/129 coordinates/);
     expect(reason((view) => view.setUint32(12, 0xffffffff, true))).toMatch(/announces/);
     expect(reason((view) => view.setUint32(16, 0xffffffff, true))).toMatch(/announces/);
-    expect(reason((view) => view.setUint32(136, 1, true))).toMatch(/node/);
+    expect(reason((view) => view.setUint32(152, 1, true))).toMatch(/node/);
     expect(reason((view) => view.setFloat32(60, NaN, true))).toMatch(/finite/);
-    expect(reason((view) => view.setFloat32(152, Infinity, true))).toMatch(/finite/);
+    expect(reason((view) => view.setFloat32(168, Infinity, true))).toMatch(/finite/);
   });
 });
