@@ -49,7 +49,8 @@ std::size_t SemidefiniteSolver::factor(double* g, std::size_t n, double least_sh
   double* inner = inner_.data();
   for (std::size_t i = 0; i < rank_; ++i)
     for (std::size_t j = i; j < rank_; ++j) *inner++ = dot_of(columns_.data() + i * n, columns_.data() + j * n, n);
-  factor_packed(std::span(inner_).first(packed_size(rank_)), rank_, least_share * largest * 1e-6);
+  // Positive definite but for rounding, because no pivot is small.
+  if (!factor_packed(std::span(inner_).first(packed_size(rank_)), rank_, 0)) rank_ = 0;
   return rank_;
 }
 

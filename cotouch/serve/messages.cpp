@@ -136,7 +136,20 @@ json facts(const SceneBody& body) {
   return {{"motion", name_of(body.motion)},
           {"mass", body.motion == Motion::free ? mass_of(body).mass : 0},
           {"density", body.density},
-          {"graspable", body.motion == Motion::free}};
+          {"graspable", can_be_held(body)}};
+}
+
+json elastic_json(const Part& part) {
+  const ElasticData& data = part.elastic->data();
+  json out{{"law", data.law == ElasticLaw::stvk ? "stvk" : "warped"},
+           {"coordinates", data.size},
+           {"tets", data.tets.size()},
+           {"anchored", data.anchored}};
+  if (const auto& settings = part.settings.elastic)
+    out.update({{"young", settings->material.young},
+                {"poisson", settings->material.poisson},
+                {"density", settings->material.density}});
+  return out;
 }
 
 json part_json(const Scene& scene, const ShownScene& shown, const ShownPart& part) {
@@ -144,21 +157,23 @@ json part_json(const Scene& scene, const ShownScene& shown, const ShownPart& par
   const ScenePart& made = shown.scene_part(part);
   const TriangleMesh& picture = part.picture->mesh;
   const bool has_shell = made.part->shell.data().level_begin.size() > 1;
-  return {{"id", part.id},
-          {"body", part.body},
-          {"name", made.name},
-          {"role", body.motion == Motion::fixed ? "static" : "moving"},
-          {"color", part.color},
-          {"pose", pose(body.pose * made.place)},
-          {"place", pose(made.place)},
-          {"bounds", box(picture.bounds())},
-          {"vertices", picture.vertices.size()},
-          {"triangles", picture.triangles.size()},
-          {"decimated", part.picture->decimated},
-          {"shell_points", has_shell ? made.part->shell.point_count() : 0},
-          {"levels", has_shell ? made.part->shell.levels() : 0},
-          {"field_cell", made.part->field.spacing()},
-          {"removable", body.removable}};
+  json out{{"id", part.id},
+           {"body", part.body},
+           {"name", made.name},
+           {"role", body.motion == Motion::fixed ? "static" : "moving"},
+           {"color", part.color},
+           {"pose", pose(body.pose * made.place)},
+           {"place", pose(made.place)},
+           {"bounds", box(picture.bounds())},
+           {"vertices", picture.vertices.size()},
+           {"triangles", picture.triangles.size()},
+           {"decimated", part.picture->decimated},
+           {"shell_points", has_shell ? made.part->shell.point_count() : 0},
+           {"levels", has_shell ? made.part->shell.levels() : 0},
+           {"field_cell", made.part->field.spacing()},
+           {"removable", body.removable}};
+  if (made.part->elastic) out["elastic"] = elastic_json(*made.part);
+  return out;
 }
 
 json body_json(const Scene& scene, const ShownScene& shown, const SceneBody& body) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace cotouch {
 
@@ -79,7 +80,15 @@ class PageHost final : public RequestHandler, public FeedListener, public Sessio
     bool visits_;
   };
 
+  // The picture of the part that an address names, or why there is none.
+  struct AskedPart {
+    std::shared_ptr<const PartPicture> picture;
+    std::uint32_t generation = 0;
+    HttpResponse refusal;
+  };
+  AskedPart asked_part(const Target& target, std::string_view prefix);
   HttpResponse answer_mesh(const Target& target);
+  HttpResponse answer_elastic(const Target& target);
   HttpResponse answer_thumbnail(const std::string& path);
   HttpResponse answer_recording(const std::string& path);
   HttpResponse answer_frames(const std::string& id, const std::filesystem::path& stored);
@@ -101,6 +110,13 @@ class PageHost final : public RequestHandler, public FeedListener, public Sessio
   };
   std::mutex played_mutex_;
   Played played_;
+  // How the elastic parts of the open scene bend: computed once, kept as long as their pictures are.
+  struct KeptBasis {
+    std::weak_ptr<const PartPicture> picture;
+    std::shared_ptr<const std::string> bytes;
+  };
+  std::mutex bases_mutex_;
+  std::vector<KeptBasis> bases_;
   // The last lines of the shared session's chat, as messages, for pages that come later. The session's thread's.
   std::deque<std::string> chat_;
   std::uint32_t sequence_ = 0, near_sequence_ = 0;  // the session's thread's

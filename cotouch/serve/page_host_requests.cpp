@@ -1,6 +1,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/base/units.h>
 #include <cotouch/mesh/import.h>
+#include <cotouch/serve/elastic_basis.h>
 #include <cotouch/serve/messages.h>
 #include <cotouch/serve/page_host.h>
 #include <cotouch/serve/recording_frames.h>
@@ -77,21 +78,47 @@ HttpResponse PageHost::answer(HttpRequest request) {
   if (path == "/api/scene") return json_response(scene_answer(session_.snapshot()));
   if (path == "/api/recordings") return json_response(recordings_answer(session_.recordings().list()));
   if (under("/api/mesh/")) return answer_mesh(request.target);
+  if (under("/api/elastic/")) return answer_elastic(request.target);
   if (under("/api/thumbnail/")) return answer_thumbnail(path);
   if (under("/api/recording/")) return answer_recording(path);
   if (path == "/api/upload" || path == "/api/scene/save") return error_response(405, "This address takes POST only.");
   return error_response(404, "There is nothing at this address.");
 }
 
-HttpResponse PageHost::answer_mesh(const Target& target) {
-  const auto id = number_in(std::string_view(target.path).substr(std::string_view("/api/mesh/").size()));
+PageHost::AskedPart PageHost::asked_part(const Target& target, std::string_view prefix) {
+  const auto id = number_in(std::string_view(target.path).substr(prefix.size()));
   const auto generation = number_in(target.value("scene"));
-  if (!id || !generation) return error_response(400, "A mesh is asked for by its part's number and scene generation.");
+  if (!id || !generation)
+    return {{}, 0, error_response(400, "A part is asked for by its number and scene generation.")};
   const SessionSnapshot now = session_.snapshot();
-  if (now.generation != *generation) return error_response(409, "Another scene was opened in the meantime.");
+  if (now.generation != *generation) return {{}, 0, error_response(409, "Another scene was opened in the meantime.")};
   const ShownPart* part = now.scene->find_part(*id);
-  if (part == nullptr) return error_response(404, "There is no such part in this scene.");
-  return bytes_response(encode_mesh(part->picture->mesh, now.generation), "application/octet-stream");
+  if (part == nullptr) return {{}, 0, error_response(404, "There is no such part in this scene.")};
+  return {part->picture, now.generation, {}};
+}
+
+HttpResponse PageHost::answer_mesh(const Target& target) {
+  const AskedPart asked = asked_part(target, "/api/mesh/");
+  if (!asked.picture) return asked.refusal;
+  return bytes_response(encode_mesh(asked.picture->mesh, asked.generation), "application/octet-stream");
+}
+
+HttpResponse PageHost::answer_elastic(const Target& target) {
+  const AskedPart asked = asked_part(target, "/api/elastic/");
+  if (!asked.picture) return asked.refusal;
+  if (asked.picture->part->elastic == nullptr) return error_response(404, "This part is rigid.");
+  if (basis_bytes(*asked.picture) > k_most_basis_bytes)
+    return error_response(413, "This part bends in too many ways to be shown; it is drawn at rest.");
+  HttpResponse response;
+  response.content_type = "application/octet-stream";
+  const std::scoped_lock lock(bases_mutex_);  // also while it is computed: whoever asks for the same can wait for it
+  std::erase_if(bases_, [](const KeptBasis& kept) { return kept.picture.expired(); });
+  for (const KeptBasis& kept : bases_)
+    if (kept.picture.lock() == asked.picture) response.body = kept.bytes;
+  if (response.body) return response;
+  response.body = std::make_shared<const std::string>(encode_basis(*asked.picture));
+  bases_.push_back({asked.picture, response.body});
+  return response;
 }
 
 HttpResponse PageHost::answer_thumbnail(const std::string& path) {

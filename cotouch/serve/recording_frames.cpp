@@ -42,6 +42,7 @@ SessionView view_of(const Replay& replay, double max_force, Sight& sight) {
     if (state.hands()[i].present != 0)
       view.hands.push_back(hand_view(model, state, touched, i, sample.hand(i).felt, max_force));
   view.bodies = body_views(model, state, touched);
+  view.bending = bending_views(model, state);
   view.task = task_view(model, state);
   view.contact = sight.look(state, false);
   std::vector<MarkedPoint>& contacts = view.contact.contacts;
@@ -57,7 +58,8 @@ SessionView view_of(const Replay& replay, double max_force, Sight& sight) {
 double stride_of(const Recording& recording, const WorldModel& model) {
   const auto count = static_cast<double>(recording.samples.size());
   const auto frame_bytes =
-      static_cast<double>(state_bytes(recording.hands, model.bodies().size(), k_frame_contacts) + task_bytes());
+      static_cast<double>(state_bytes(recording.hands, model.bodies().size(), k_frame_contacts) + task_bytes() +
+                          bending_bytes(model.bodies().size(), model.bending_size() / 2));
   const double for_rate = 1 / (k_frame_rate * recording.limits.period);
   const double for_size = count * frame_bytes / static_cast<double>(k_most_bytes - 16);
   return std::max({1.0, for_rate, for_size, count / k_most_frames});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace cotouch {
 namespace {
@@ -115,8 +116,12 @@ EncodedState encode_state(const SessionView& view, const FrameStamp& stamp, bool
   const auto traversed =
       std::span(all_traversed).first(with_traversed ? std::min(all_traversed.size(), k_max_traversed_sent) : 0);
   const std::span<const TaskView> task(view.task ? &*view.task : nullptr, view.task ? 1 : 0);
+  std::vector<float> coordinates;
+  for (const BendingView& bent : view.bending)
+    coordinates.insert(coordinates.end(), bent.coordinates.begin(), bent.coordinates.end());
   const std::size_t length = state_bytes(view.hands.size(), view.bodies.size(), contacts.size()) +
-                             (view.task ? task_bytes() : 0) + section_bytes<wire::TraversedEntry>(traversed.size());
+                             (view.task ? task_bytes() : 0) + section_bytes<wire::TraversedEntry>(traversed.size()) +
+                             bending_bytes(view.bending.size(), coordinates.size());
   wire::ClockEntry clock;
   clock.time = view.time;
   clock.flags = flag(view.running, wire::k_clock_flag_running) | flag(view.recording, wire::k_clock_flag_recording) |
@@ -149,6 +154,11 @@ EncodedState encode_state(const SessionView& view, const FrameStamp& stamp, bool
   put_section<wire::TraversedEntry>(rest, wire::SectionType::traversed, traversed, [](const MarkedPoint& point) {
     return wire::TraversedEntry{position_of(point), point.mark};
   });
+  put_section<wire::BendingEntry>(rest, wire::SectionType::bending, view.bending, [](const BendingView& bent) {
+    return wire::BendingEntry{bent.body, static_cast<std::uint32_t>(bent.coordinates.size())};
+  });
+  put_section<wire::CoordinateEntry>(rest, wire::SectionType::coordinates, coordinates,
+                                     [](float value) { return wire::CoordinateEntry{value}; });
   out.rest = std::make_shared<const std::string>(std::move(rest));
   return out;
 }
@@ -160,6 +170,10 @@ std::size_t state_bytes(std::size_t hands, std::size_t bodies, std::size_t conta
 
 std::size_t task_bytes() {
   return section_bytes<wire::TaskEntry>(1);
+}
+
+std::size_t bending_bytes(std::size_t bodies, std::size_t coordinates) {
+  return section_bytes<wire::BendingEntry>(bodies) + section_bytes<wire::CoordinateEntry>(coordinates);
 }
 
 void set_frames_left_out(std::string& head, std::uint32_t count) {

@@ -38,7 +38,8 @@ EncodedState encode_state(const SessionView& view, const FrameStamp& stamp, bool
 void set_frames_left_out(std::string& head, std::uint32_t count);
 // Bytes of a frame with so many hands, bodies and contacts, without task and traversed points.
 std::size_t state_bytes(std::size_t hands, std::size_t bodies, std::size_t contacts);
-std::size_t task_bytes();  // what a task adds
+std::size_t task_bytes();                                                // what a task adds
+std::size_t bending_bytes(std::size_t bodies, std::size_t coordinates);  // what bodies that bend add
 
 // `nearness` per vertex of the part: 0 touching .. 255 at `range` metres or farther.
 std::string encode_near(std::uint32_t sequence, std::uint32_t generation, std::uint32_t part, float range,

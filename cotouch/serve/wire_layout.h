@@ -9,9 +9,10 @@ inline constexpr std::uint8_t k_version = 2;
 inline constexpr std::size_t k_max_page_message_bytes = 4096;
 
 enum class MessageType : std::uint8_t { state = 1, near = 2, hand_input = 16 };
-enum class SectionType : std::uint16_t { clock = 1, hands = 2, bodies = 3, contacts = 4, traversed = 5, task = 6 };
+enum class SectionType : std::uint16_t { clock = 1, hands = 2, bodies = 3, contacts = 4, traversed = 5, task = 6, bending = 7, coordinates = 8 };
 enum class HolderKind : std::uint8_t { nobody = 0, page = 1, device = 2, script = 3 };
 enum class BodyMotion : std::uint8_t { fixed = 0, path = 1, free = 2 };
+enum class ElasticLaw : std::uint32_t { warped = 0, stvk = 1 };
 enum class TaskState : std::uint8_t { none = 0, waiting = 1, running = 2, done = 3 };
 
 inline constexpr std::uint32_t k_clock_flag_running = 1U << 0;
@@ -310,6 +311,38 @@ inline void get(std::string_view in, std::size_t at, TaskEntry& value) noexcept 
   get(in, at + 28, value.target);
 }
 
+struct BendingEntry {
+  static constexpr std::size_t k_bytes = 8;
+  static constexpr std::size_t k_body_at = 0;
+  static constexpr std::size_t k_count_at = 4;
+  std::uint32_t body = 0;
+  std::uint32_t count = 0;
+};
+
+inline void put(std::string& out, const BendingEntry& value) {
+  put(out, value.body);
+  put(out, value.count);
+}
+
+inline void get(std::string_view in, std::size_t at, BendingEntry& value) noexcept {
+  get(in, at + 0, value.body);
+  get(in, at + 4, value.count);
+}
+
+struct CoordinateEntry {
+  static constexpr std::size_t k_bytes = 4;
+  static constexpr std::size_t k_value_at = 0;
+  float value = 0;
+};
+
+inline void put(std::string& out, const CoordinateEntry& value) {
+  put(out, value.value);
+}
+
+inline void get(std::string_view in, std::size_t at, CoordinateEntry& value) noexcept {
+  get(in, at + 0, value.value);
+}
+
 struct NearHead {
   static constexpr std::size_t k_bytes = 16;
   static constexpr std::size_t k_part_at = 0;
@@ -378,6 +411,34 @@ inline void get(std::string_view in, std::size_t at, MeshHead& value) noexcept {
   get(in, at + 4, value.vertices);
   get(in, at + 8, value.triangles);
   get(in, at + 12, value.generation);
+}
+
+struct ElasticHead {
+  static constexpr std::size_t k_bytes = 20;
+  static constexpr std::string_view k_magic = "CTE1";
+  static constexpr std::size_t k_law_at = 4;
+  static constexpr std::size_t k_coordinates_at = 8;
+  static constexpr std::size_t k_nodes_at = 12;
+  static constexpr std::size_t k_vertices_at = 16;
+  std::uint32_t law = 0;
+  std::uint32_t coordinates = 0;
+  std::uint32_t nodes = 0;
+  std::uint32_t vertices = 0;
+};
+
+inline void put(std::string& out, const ElasticHead& value) {
+  out += ElasticHead::k_magic;
+  put(out, value.law);
+  put(out, value.coordinates);
+  put(out, value.nodes);
+  put(out, value.vertices);
+}
+
+inline void get(std::string_view in, std::size_t at, ElasticHead& value) noexcept {
+  get(in, at + 4, value.law);
+  get(in, at + 8, value.coordinates);
+  get(in, at + 12, value.nodes);
+  get(in, at + 16, value.vertices);
 }
 
 struct RecordingHead {

@@ -144,9 +144,9 @@ CommandResult Session::carry_out(ParticipantId who, const GraspBody& wanted) {
   HandEvent event{who, wanted.hand, HandChange::granted, wanted.body, {}, {point, {}}};
   HandEvent lost;
   const SceneBody* body = scene_->scene.find(wanted.body);
-  if (!world_ || body == nullptr || body->motion != Motion::free)
+  if (!world_ || body == nullptr || !can_be_held(*body))
     event.reason = "That body cannot be picked up.";
-  else if (is_in_place(wanted.body))
+  else if (body->motion == Motion::free && is_in_place(wanted.body))
     event.reason = "It is in its place; start the task again to take it out.";
   else if (!is_finite(point) || norm(point) > scene_->scene.size())
     event.reason = "A body is taken at a point of it.";

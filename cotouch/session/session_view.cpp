@@ -44,6 +44,7 @@ SessionView Session::make_view(const WorldFrame& frame, bool traversed) {
   view.in_contact = touch.contact.in_contact;
   view.hands = hand_views(frame);
   view.bodies = body_views(world_->model(), frame.world, world_->contacts());
+  view.bending = bending_views(world_->model(), frame.world);
   view.task = task_view(world_->model(), frame.world);
   view.contact = sight_->look(frame.world, traversed);
   return view;
@@ -83,8 +84,8 @@ void Session::notice_lost_grasps(const WorldFrame& frame) {
           frame.touch.sample.hands[i].input.action != HandInput::Action::none)
         continue;
       const auto body = world_->model().index_of(hand.body);
-      const bool in_place =
-          body && frame.world.bodies()[*body].motion == static_cast<double>(Motion::fixed) && !following_;
+      const bool in_place = body && world_->model().bodies()[*body].motion == Motion::free &&
+                            frame.world.bodies()[*body].motion == static_cast<double>(Motion::fixed) && !following_;
       const bool docked = in_place || frame.world.head().task.done != 0;
       lost.push_back({hand.holder,
                       hand.id,
@@ -134,8 +135,12 @@ void Session::make_nearness(const WorldState& state) {
     std::vector<std::pair<Pose, bool>> seen;
     for (std::size_t i = 0; i < state.bodies().size(); ++i)
       seen.emplace_back(state.bodies()[i].pose, sight_->is_news(state, i));
-    if (waited < 1 / k_near_rate || (seen == last_near_ && now - last_near_at_ < k_near_repeat)) return;
+    const bool bends =
+        !std::equal(state.bending().begin(), state.bending().end(), last_bending_.begin(), last_bending_.end());
+    const bool same = seen == last_near_ && !bends;
+    if (waited < 1 / k_near_rate || (same && now - last_near_at_ < k_near_repeat)) return;
     last_near_at_ = now;
+    last_bending_.assign(state.bending().begin(), state.bending().end());
     last_near_ = std::move(seen);
     near_left_ = scene_->parts.size();
   }
@@ -157,6 +162,9 @@ void Session::follow_spacemouse(const WorldState& state) {
     return std::find_if(hands_.begin(), hands_.end(), [this](const Hand& h) { return h.holder == spacemouse_id_; });
   };
   const auto grip_of = [&](const Hand& hand) {
+    const std::size_t in_world = world_->hand_of(static_cast<std::size_t>(&hand - hands_.data()));
+    if (in_world != k_no_hand && state.hands()[in_world].body >= 0)
+      return held_pose(world_->model(), state, state.hands()[in_world]);
     for (std::size_t i = 0; i < scene_->scene.bodies.size(); ++i)
       if (scene_->scene.bodies[i].id == hand.body) return state.bodies()[i].pose;
     return Pose{};
@@ -167,7 +175,7 @@ void Session::follow_spacemouse(const WorldState& state) {
     GraspBody grasp;
     if (!scene_->scene.scripts.empty()) grasp.body = scene_->scene.scripts.front().body;
     for (const SceneBody& body : scene_->scene.bodies)
-      if (grasp.body == 0 && body.motion == Motion::free) grasp.body = body.id;
+      if (grasp.body == 0 && can_be_held(body)) grasp.body = body.id;
     if (!perform(spacemouse_id_, grasp).done()) return;
     lock.lock();
     if (held() == hands_.end()) return;

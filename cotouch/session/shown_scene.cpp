@@ -1,6 +1,7 @@
 #include <cotouch/session/shown_scene.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/elastic/embedding.h>
 #include <cotouch/mesh/subdivide.h>
 
 #include <algorithm>
@@ -44,6 +45,17 @@ TriangleMesh clustered(const TriangleMesh& mesh, const Box3d& bounds, double cel
   return out;
 }
 
+// The picture's vertices among the tetrahedra.
+std::vector<EmbeddedPoint> embedded(const ElasticModel& elastic, const std::vector<Vec3d>& vertices) {
+  const TetMesh tets = tetrahedra_of(elastic);
+  std::vector<Vec3f> points;
+  for (const Vec3d& vertex : vertices) points.emplace_back(vertex);
+  const Embedding found = embed(tets, points);
+  std::vector<EmbeddedPoint> out;
+  for (std::size_t i = 0; i < points.size(); ++i) out.push_back({tets.tets[found.tet[i]], found.weight[i]});
+  return out;
+}
+
 }  // namespace
 
 std::shared_ptr<const PartPicture> make_picture(std::shared_ptr<const Part> part, std::size_t max_triangles) {
@@ -54,8 +66,23 @@ std::shared_ptr<const PartPicture> make_picture(std::shared_ptr<const Part> part
   TriangleMesh mesh =
       coarser ? decimated(part->mesh, max_triangles) : with_short_edges(part->mesh, longest_edge, k_most_divided);
   ClosestTriangle closest(mesh);
+  std::vector<EmbeddedPoint> embedding;
+  if (part->elastic != nullptr) embedding = embedded(*part->elastic, mesh.vertices);
   return std::make_shared<const PartPicture>(
-      PartPicture{std::move(part), std::move(mesh), coarser, std::move(closest)});
+      PartPicture{std::move(part), std::move(mesh), coarser, std::move(closest), std::move(embedding)});
+}
+
+TetMesh tetrahedra_of(const ElasticModel& elastic) {
+  TetMesh mesh;
+  for (const Vec3f& node : elastic.data().nodes) mesh.nodes.emplace_back(node);
+  mesh.tets.assign(elastic.data().tets.begin(), elastic.data().tets.end());
+  return mesh;
+}
+
+std::vector<Vec3d> bent_vertices(const PartPicture& picture, Deformation& shape) {
+  std::vector<Vec3d> vertices = picture.mesh.vertices;
+  for (std::size_t i = 0; i < vertices.size(); ++i) vertices[i] += shape.displacement_at(picture.embedding[i]);
+  return vertices;
 }
 
 const ShownPart* ShownScene::find_part(std::uint32_t id) const {
@@ -81,7 +108,7 @@ std::shared_ptr<const ShownScene> show(Scene scene, const ShownScene* known) {
   std::size_t still = 0, moving = 0;
   for (const SceneBody& body : scene.bodies)
     for (std::size_t i = 0; i < body.parts.size(); ++i) {
-      const bool moves = body.motion != Motion::fixed;
+      const bool moves = body.motion != Motion::fixed || can_be_held(body);
       const std::size_t order = moves ? moving++ : still++;
       const std::string& own = body.parts[i].color;
       shown->parts.push_back({static_cast<std::uint32_t>(shown->parts.size()) + 1, body.id, i,

@@ -1,6 +1,7 @@
 // A prepared scene with what is drawn of it: a picture for every part.
 #pragma once
 
+#include <cotouch/elastic/deformation.h>
 #include <cotouch/mesh/closest.h>
 #include <cotouch/session/participant.h>
 #include <cotouch/world/scene.h>
@@ -20,9 +21,15 @@ struct PartPicture {
   std::shared_ptr<const Part> part;
   TriangleMesh mesh;
   bool decimated = false;
-  ClosestTriangle closest;  // to the mesh
+  ClosestTriangle closest;               // to the mesh
+  std::vector<EmbeddedPoint> embedding;  // of the mesh's vertices; empty if the part is rigid
 };
 std::shared_ptr<const PartPicture> make_picture(std::shared_ptr<const Part> part, std::size_t max_triangles = 200'000);
+
+// What an elastic part is made of.
+TetMesh tetrahedra_of(const ElasticModel& elastic);
+// Where the vertices of a picture are if its part is bent.
+std::vector<Vec3d> bent_vertices(const PartPicture& picture, Deformation& shape);
 
 struct ShownPart {
   std::uint32_t id = 0;  // from 1, in this scene

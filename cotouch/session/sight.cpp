@@ -29,12 +29,10 @@ struct Affine {
   }
 };
 
-// Of the shell's ball and the field's box, at least.
-double gap_between(const NestedContact& engine, const Pose& shell, const Pose& field) {
-  const Vec3d center = transform(inverse(field), transform(shell, engine.center()));
-  const Box3f box = engine.field().box();
-  const Vec3d gap = max(max(Vec3d(box.low) - center, center - Vec3d(box.high)), Vec3d{});
-  return norm(gap) - engine.radius();
+Vec3f shell_point(const Shell& shell, Deformation* shape, std::uint32_t point) {
+  Vec3f at = shell.data().positions[point];
+  if (shape != nullptr) shape->shell_points(shell.data().positions.data(), &point, 1, &at);
+  return at;
 }
 
 }  // namespace
@@ -44,11 +42,46 @@ Sight::Sight(std::shared_ptr<const ShownScene> scene, std::shared_ptr<const Worl
       model_(std::move(model)),
       range_(static_cast<float>(k_range_share * scene_->scene.size())) {
   scratch_.reserve(model_->largest_shell());
+  bent_.resize(model_->bodies().size());
+  for (std::uint32_t i = 0; i < bent_.size(); ++i)
+    if (const ElasticModel* const elastic = model_->elastic(i))
+      bent_[i].emplace(
+          Bent{Deformation(*elastic), DeformedField(*elastic, model_->bodies()[i].pieces[0].part->field), {}});
   for (const BodyModel& body : model_->bodies()) {
     std::vector<const PartPicture*>& pictures = pictures_.emplace_back(body.pieces.size(), nullptr);
     for (const ShownPart& part : scene_->parts)
       if (part.body == body.id && part.index < pictures.size()) pictures[part.index] = part.picture.get();
   }
+}
+
+void Sight::bend(const WorldState& state) {
+  for (std::uint32_t i = 0; i < bent_.size(); ++i) {
+    if (!bent_[i]) continue;
+    const auto now = state.bending().subspan(model_->elastic_begin(i), model_->elastic(i)->size());
+    if (std::equal(now.begin(), now.end(), bent_[i]->coordinates.begin(), bent_[i]->coordinates.end())) continue;
+    bent_[i]->coordinates.assign(now.begin(), now.end());
+    bent_[i]->shape.set(now.data());
+    bent_[i]->field.set(bent_[i]->shape);
+  }
+}
+
+BodyState Sight::body_state(const WorldState& state, std::uint32_t body, std::uint32_t piece) {
+  BodyState out{pose_of(state, body, piece), state.bodies()[body].clearance};
+  if (bent_[body]) {
+    out.deformation = &bent_[body]->shape;
+    out.deformed_field = &bent_[body]->field;
+  }
+  return out;
+}
+
+double Sight::gap_of(const WorldState& state, const PairModel& pair) const {
+  const NestedContact& engine = model_->engine(pair);
+  const Pose shell = pose_of(state, pair.shell_body, pair.shell_piece);
+  const Pose field = pose_of(state, pair.field_body, pair.field_piece);
+  const Vec3d center = transform(inverse(field), transform(shell, engine.center()));
+  const Box3f box = engine.field().box();
+  const Vec3d gap = max(max(Vec3d(box.low) - center, center - Vec3d(box.high)), Vec3d{});
+  return norm(gap) - engine.radius() - largest_move(pair.shell_body) - largest_move(pair.field_body);
 }
 
 Pose Sight::pose_of(const WorldState& state, std::uint32_t body, std::uint32_t piece) const {
@@ -60,31 +93,30 @@ const PartPicture& Sight::picture_of(std::uint32_t body, std::uint32_t piece) co
 }
 
 ContactView Sight::look(const WorldState& state, bool traversed) {
+  bend(state);
   ContactView view;
   for (const PairModel& pair : model_->pairs()) {
     const bool news = is_news(state, pair.shell_body) || is_news(state, pair.field_body);
     if (!news && !traversed) continue;
     const NestedContact& engine = model_->engine(pair);
-    const BodyState shell_state{pose_of(state, pair.shell_body, pair.shell_piece),
-                                state.bodies()[pair.shell_body].clearance};
-    const BodyState field_state{pose_of(state, pair.field_body, pair.field_piece),
-                                state.bodies()[pair.field_body].clearance};
-    if (gap_between(engine, shell_state.pose, field_state.pose) > shell_state.clearance + field_state.clearance)
-      continue;
+    const BodyState shell_state = body_state(state, pair.shell_body, pair.shell_piece);
+    const BodyState field_state = body_state(state, pair.field_body, pair.field_piece);
+    if (gap_of(state, pair) > shell_state.clearance + field_state.clearance) continue;
     PairContact contact;
     engine.evaluate(shell_state, field_state, Detail::by_state(WorkBudget::of(k_nodes), ~0U), scratch_, nullptr,
                     contact);
     const Affine to_world(shell_state.pose);
-    const std::span<const Vec3f> positions = engine.shell().data().positions;
+    const auto place = [&](std::uint32_t point) {
+      return to_world(shell_point(engine.shell(), shell_state.deformation, point));
+    };
     if (news)
-      for (const ContactPoint& c : scratch_.touching())
-        view.contacts.push_back({to_world(positions[c.point]), -c.distance});
+      for (const ContactPoint& c : scratch_.touching()) view.contacts.push_back({place(c.point), -c.distance});
     if (!traversed) continue;
     std::uint32_t level = 0;
     for (const std::uint32_t point : scratch_.looked_up()) {
       // Points are numbered level by level and visited in that order.
       while (point >= engine.shell().points_to_level(level)) ++level;
-      view.traversed.push_back({to_world(positions[point]), static_cast<float>(level)});
+      view.traversed.push_back({place(point), static_cast<float>(level)});
     }
   }
   if (view.contacts.size() > k_most_contacts_shown)
@@ -97,10 +129,11 @@ ContactView Sight::look(const WorldState& state, bool traversed) {
 }
 
 float Sight::clearance(const WorldState& state) {
+  bend(state);
   bool any_held = false, any_moves = false;
   for (std::uint32_t i = 0; i < state.bodies().size(); ++i) {
     any_held = any_held || is_held(state, i);
-    any_moves = any_moves || state.bodies()[i].motion != static_cast<double>(Motion::fixed);
+    any_moves = any_moves || bent_[i] || state.bodies()[i].motion != static_cast<double>(Motion::fixed);
   }
   if (!any_moves) return std::numeric_limits<float>::quiet_NaN();
   // The nearest pairs first, so that the best falls early and rules out the rest.
@@ -108,9 +141,7 @@ float Sight::clearance(const WorldState& state) {
   for (std::uint32_t i = 0; i < model_->pairs().size(); ++i) {
     const PairModel& pair = model_->pairs()[i];
     if (any_held && !is_held(state, pair.shell_body) && !is_held(state, pair.field_body)) continue;
-    pairs.emplace_back(gap_between(model_->engine(pair), pose_of(state, pair.shell_body, pair.shell_piece),
-                                   pose_of(state, pair.field_body, pair.field_piece)),
-                       i);
+    pairs.emplace_back(gap_of(state, pair), i);
   }
   std::sort(pairs.begin(), pairs.end());
   if (pairs.size() > k_clearance_pairs) pairs.resize(k_clearance_pairs);
@@ -134,13 +165,24 @@ float Sight::pair_clearance(const PairModel& pair, const Pose& shell_in_field, f
   const Affine to_field(shell_in_field);
   // Beyond the band the field only bounds the distance from below.
   const float exact_below = field.band() - 2 * field.spacing();
+  Deformation* const shape = bent_[pair.shell_body] ? &bent_[pair.shell_body]->shape : nullptr;
+  const DeformedField* const bent_field = bent_[pair.field_body] ? &bent_[pair.field_body]->field : nullptr;
+  // No point below a node is farther from it.
+  const auto radius = [&](std::uint32_t node) {
+    return nodes[node].radius + (shape != nullptr ? shape->shell_growth(node, nodes[node].point) : 0);
+  };
 
   std::size_t lookups = 0;
   const auto measure = [&](std::uint32_t node) {
     ++lookups;
-    const Vec3f p = to_field(nodes[node].position);
-    const float bound = field.distance(p);
-    if (bound < exact_below) {
+    const Vec3f p = to_field(shell_point(shell, shape, nodes[node].point));
+    float bound = 0;
+    if (bent_field != nullptr)
+      bent_field->distances(&p, 1, &bound);
+    else
+      bound = field.distance(p);
+    // Of a body that bends only the field is known here, far away a bound.
+    if (bound < exact_below || bent_field != nullptr) {
       best = std::min(best, bound);
     } else if (bound < best) {
       const ClosestHit hit = picture.closest.closest(Vec3d(p), static_cast<double>(best));
@@ -158,7 +200,7 @@ float Sight::pair_clearance(const PairModel& pair, const Pose& shell_in_field, f
     });
     next_.clear();
     for (const Candidate& c : open_) {
-      if (c.bound - nodes[c.node].radius >= best) continue;
+      if (c.bound - radius(c.node) >= best) continue;
       const std::uint32_t child = nodes[c.node].first_child, end = nodes[c.node + 1].first_child;
       next_.push_back({child, c.bound});  // its own copy
       for (std::uint32_t i = child + 1; i < end; ++i) next_.push_back({i, measure(i)});
@@ -173,18 +215,21 @@ bool Sight::is_news(const WorldState& state, std::size_t body) const {
   return is_held(state, body) || moves_noticeably(*model_, state, body);
 }
 
-bool Sight::nearness(const WorldState& state, const ShownPart& part, std::vector<std::uint8_t>& values) const {
+bool Sight::nearness(const WorldState& state, const ShownPart& part, std::vector<std::uint8_t>& values) {
+  bend(state);
   const auto body = model_->index_of(part.body);
   if (!body) return false;
-  const std::vector<Vec3d>& vertices = part.picture->mesh.vertices;
+  std::vector<Vec3d> bent;
+  if (bent_[*body]) bent = bent_vertices(*part.picture, bent_[*body]->shape);
+  const std::vector<Vec3d>& vertices = bent_[*body] ? bent : part.picture->mesh.vertices;
   values.assign(vertices.size(), 255);
   const float scale = 255 / range_;
   const Pose own = pose_of(state, *body, static_cast<std::uint32_t>(part.index));
   const Box3d bounds = part.picture->mesh.bounds();
   const Vec3d middle = transform(own, bounds.center());
-  const double radius = norm(bounds.size()) / 2;
+  const double radius = norm(bounds.size()) / 2 + largest_move(*body);
   std::vector<std::pair<std::uint32_t, float>> beyond;
-  const auto measure = [&](const PartPicture& other, const Pose& vertex_to_field) {
+  const auto measure = [&](const PartPicture& other, const DeformedField* bent_field, const Pose& vertex_to_field) {
     const Field& field = other.part->field;
     const float exact_below = field.band() - 2 * field.spacing();
     const Affine map(vertex_to_field);
@@ -194,8 +239,13 @@ bool Sight::nearness(const WorldState& state, const ShownPart& part, std::vector
       values[vertex] = std::min(values[vertex], static_cast<std::uint8_t>(value));
     };
     for (std::size_t i = 0; i < vertices.size(); ++i) {
-      const float distance = field.distance(map(Vec3f(vertices[i])));
-      if (distance < exact_below)
+      const Vec3f at = map(Vec3f(vertices[i]));
+      float distance = 0;
+      if (bent_field != nullptr)
+        bent_field->distances(&at, 1, &distance);
+      else
+        distance = field.distance(at);
+      if (distance < exact_below || bent_field != nullptr)
         put(i, distance);
       else if (distance < range_)
         beyond.emplace_back(static_cast<std::uint32_t>(i), distance);
@@ -224,8 +274,10 @@ bool Sight::nearness(const WorldState& state, const ShownPart& part, std::vector
     const PartPicture& picture = picture_of(other, piece);
     const Vec3d center = transform(inverse(there), middle);
     const Box3d box = picture.mesh.bounds();
-    if (norm(max(max(box.low - center, center - box.high), Vec3d{})) > radius + static_cast<double>(range_)) continue;
-    measure(picture, inverse(there) * own);
+    if (norm(max(max(box.low - center, center - box.high), Vec3d{})) >
+        radius + largest_move(other) + static_cast<double>(range_))
+      continue;
+    measure(picture, bent_[other] ? &bent_[other]->field : nullptr, inverse(there) * own);
   }
   return touchable;
 }

@@ -1,12 +1,14 @@
 // What is shown but not felt: contact points, traversed points, clearance and nearness. Computed at frame rate outside
-// the touch thread, from nothing but the bodies' poses.
+// the touch thread, from nothing but the bodies' poses and how they are bent.
 #pragma once
 
+#include <cotouch/elastic/deformed_field.h>
 #include <cotouch/session/shown_scene.h>
 #include <cotouch/session/view.h>
 #include <cotouch/world/state.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,13 +35,25 @@ class Sight {
   // For each vertex of the part's picture: 0 touching or inside .. 255 at `range` or farther from the nearest part that
   // it could touch. Of two parts at least one is held or moves: a block that rests on a block is not news. False if
   // nothing can be said.
-  bool nearness(const WorldState& state, const ShownPart& part, std::vector<std::uint8_t>& values) const;
+  bool nearness(const WorldState& state, const ShownPart& part, std::vector<std::uint8_t>& values);
 
  private:
   struct Candidate {
     std::uint32_t node;
     float bound;  // no point below this node is closer
   };
+  // A body that bends, as it was looked at last.
+  struct Bent {
+    Deformation shape;
+    DeformedField field;
+    std::vector<double> coordinates;
+  };
+  // Brings the shapes of bodies up to date.
+  void bend(const WorldState& state);
+  BodyState body_state(const WorldState& state, std::uint32_t body, std::uint32_t piece);
+  double largest_move(std::uint32_t body) const { return bent_[body] ? bent_[body]->shape.largest_move() : 0; }
+  // Of the shell's ball and the field's box, at least.
+  double gap_of(const WorldState& state, const PairModel& pair) const;
   Pose pose_of(const WorldState& state, std::uint32_t body, std::uint32_t piece) const;
   const PartPicture& picture_of(std::uint32_t body, std::uint32_t piece) const;
   float pair_clearance(const PairModel& pair, const Pose& shell_in_field, float best);
@@ -47,6 +61,7 @@ class Sight {
   std::shared_ptr<const ShownScene> scene_;
   std::shared_ptr<const WorldModel> model_;
   std::vector<std::vector<const PartPicture*>> pictures_;  // by body and piece
+  std::vector<std::optional<Bent>> bent_;                  // by body
   ContactScratch scratch_;
   float range_ = 0;
   std::vector<Candidate> open_, next_;

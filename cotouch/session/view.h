@@ -47,13 +47,19 @@ struct HandView {
   std::uint32_t input_sequence = 0;           // of the newest HandMotion that the loop has seen
 };
 
-// A body that is not fixed.
+// A body that is not fixed, or bends.
 struct BodyView {
   BodyId id = 0;
   Motion motion = Motion::free;
   bool held = false, touching = false, resting = false;
   Pose pose;
   float speed = 0;  // m/s
+};
+
+// How a body is bent (elastic/elastic_model.h).
+struct BendingView {
+  BodyId body = 0;
+  std::vector<float> coordinates;  // sqrt(kg) m
 };
 
 // How far a task is.
@@ -78,6 +84,7 @@ struct SessionView {
   std::uint32_t visited = 0, in_contact = 0;        // tree nodes and points, of everything
   std::vector<HandView> hands;
   std::vector<BodyView> bodies;
+  std::vector<BendingView> bending;  // of the bodies that bend, in the order of the scene
   std::optional<TaskView> task;
   ContactView contact;
 };

@@ -34,8 +34,11 @@ bool is_held(const WorldState& state, std::size_t body) noexcept {
 
 bool moves_noticeably(const WorldModel& model, const WorldState& state, std::size_t body) noexcept {
   const BodyRecord& record = state.bodies()[body];
-  const double reach = model.reach(static_cast<std::uint32_t>(body));
-  return norm(record.velocity) + norm(record.spin) * reach > k_noticeable_speed;
+  const auto i = static_cast<std::uint32_t>(body);
+  double speed = norm(record.velocity) + norm(record.spin) * model.reach(i);
+  if (const ElasticModel* const elastic = model.elastic(i))
+    speed += elastic->largest_move(state.bending().data() + model.elastic_begin(i) + elastic->size());
+  return speed > k_noticeable_speed;
 }
 
 std::vector<BodyView> body_views(const WorldModel& model, const WorldState& state,
@@ -43,7 +46,7 @@ std::vector<BodyView> body_views(const WorldModel& model, const WorldState& stat
   std::vector<BodyView> views;
   for (std::size_t i = 0; i < model.bodies().size(); ++i) {
     const BodyModel& body = model.bodies()[i];
-    if (body.motion == Motion::fixed) continue;
+    if (body.motion == Motion::fixed && model.elastic(static_cast<std::uint32_t>(i)) == nullptr) continue;
     const BodyRecord& record = state.bodies()[i];
     BodyView view;
     view.id = body.id;
@@ -54,6 +57,19 @@ std::vector<BodyView> body_views(const WorldModel& model, const WorldState& stat
     view.pose = record.pose;
     view.speed = static_cast<float>(norm(record.velocity));
     views.push_back(view);
+  }
+  return views;
+}
+
+std::vector<BendingView> bending_views(const WorldModel& model, const WorldState& state) {
+  std::vector<BendingView> views;
+  for (std::uint32_t i = 0; i < model.bodies().size(); ++i) {
+    const ElasticModel* const elastic = model.elastic(i);
+    if (elastic == nullptr) continue;
+    BendingView& view = views.emplace_back();
+    view.body = model.bodies()[i].id;
+    for (const double q : state.bending().subspan(model.elastic_begin(i), elastic->size()))
+      view.coordinates.push_back(static_cast<float>(q));
   }
   return views;
 }
@@ -71,7 +87,7 @@ HandView hand_view(const WorldModel& model, const WorldState& state, std::span<c
   const auto body = static_cast<std::size_t>(record.body);
   const ContactStats& contact = contacts[body];
   view.body = model.bodies()[body].id;
-  view.grip = state.bodies()[body].pose * record.grip;
+  view.grip = held_pose(model, state, record);
   view.level = contact.level;
   view.detail_limited = contact.in_contact > 0 && is_coarse(model, state, body);
   view.visited = contact.visited;

@@ -18,9 +18,12 @@ bool is_held(const WorldState& state, std::size_t body) noexcept;
 // Does any point of the body move faster than 1 mm/s? What rests on something creeps more slowly.
 bool moves_noticeably(const WorldModel& model, const WorldState& state, std::size_t body) noexcept;
 
-// Of the bodies that are not fixed by the model; one that was docked is among them.
+// Of the bodies that are not fixed by the model, or bend; one that was docked is among them.
 std::vector<BodyView> body_views(const WorldModel& model, const WorldState& state,
                                  std::span<const ContactStats> contacts);
+
+// Of the bodies that bend.
+std::vector<BendingView> bending_views(const WorldModel& model, const WorldState& state);
 
 // Of the hand with this index: what concerns the world, without who holds it. `felt` is what the limits left of the
 // force and `max_force` the largest that they allow, newtons. The numbers of contact are those of the body it holds.

@@ -71,6 +71,11 @@ void weigh(Scene& scene) {
     }
 }
 
+bool can_be_held(const SceneBody& body) {
+  return body.motion == Motion::free ||
+         (body.parts.size() == 1 && body.parts[0].part && body.parts[0].part->elastic != nullptr);
+}
+
 MassProperties mass_of(const SceneBody& body) {
   if (body.mass) return *body.mass;
   std::vector<PlacedMass> pieces;

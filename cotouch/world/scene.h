@@ -83,6 +83,8 @@ struct ModelOptions {
   WorkBudget budget;
 };
 std::shared_ptr<const WorldModel> make_model(const Scene& scene, const ModelOptions& options = {});
+// Can a hand take the body, or a point of it? It can unless the body is rigid and does not move freely.
+bool can_be_held(const SceneBody& body);
 // What a body weighs: given, or from the volume and density of its parts.
 MassProperties mass_of(const SceneBody& body);
 // Does it bend, prepared or not? Then its density is its material's.

@@ -74,6 +74,10 @@ class StepScratch {
 void step(const WorldModel& model, WorldState& state, std::span<const HandInput> inputs, StepScratch& scratch,
           const StepDetail& detail = {}) noexcept;
 
+// Where a hand would be without a load: its frame on the body that it holds, or on the point of it that it holds. For
+// pictures: it allocates if the body bends.
+Pose held_pose(const WorldModel& model, const WorldState& state, const HandRecord& hand);
+
 // Joules: kinetic energy of free bodies and their height over the origin, and of bodies that bend what they store;
 // without what contacts and grasps store.
 struct WorldEnergy {

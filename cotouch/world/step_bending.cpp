@@ -14,8 +14,14 @@ constexpr double k_farthest_bend = 10;  // times the body's reach: beyond, no re
 
 constexpr int k_most_halvings = 10;
 
-EmbeddedPoint shell_point(const BendingWork& bending, std::uint32_t point) {
-  return bending.model->data().shell[point];
+// The frame of the point that a hand holds.
+Pose held_point(const WorldModel& model, const WorldState& state, const HandRecord& hand, Deformation& shape) noexcept {
+  const auto i = static_cast<std::uint32_t>(hand.body);
+  const auto point = static_cast<std::uint32_t>(hand.point);
+  const Piece& piece = model.bodies()[i].pieces[0];
+  const EmbeddedPoint& embedded = shape.model().data().shell[point];
+  const Vec3d at = Vec3d(piece.part->shell.data().positions[point]) + shape.displacement_at(embedded);
+  return state.bodies()[i].pose * piece.place * Pose{at, shape.turn_at(embedded)};
 }
 
 double kinetic_energy(const BendingWork& bending) {
@@ -210,14 +216,19 @@ Pose held_frame(const WorldModel& model, const WorldState& state, const HandReco
 Pose held_part(const WorldModel& model, const WorldState& state, const HandRecord& hand,
                StepScratch::Work& w) noexcept {
   const auto i = static_cast<std::uint32_t>(hand.body);
-  const Pose& pose = state.bodies()[i].pose;
-  if (hand.point < 0) return pose;
-  const Piece& piece = model.bodies()[i].pieces[0];
-  BendingWork& bending = w.bending[static_cast<std::size_t>(w.bodies[i].bending)];
-  const auto point = static_cast<std::uint32_t>(hand.point);
-  const EmbeddedPoint embedded = shell_point(bending, point);
-  const Vec3d at = Vec3d(piece.part->shell.data().positions[point]) + bending.shape.displacement_at(embedded);
-  return pose * piece.place * Pose{at, bending.shape.turn_at(embedded)};
+  if (hand.point < 0) return state.bodies()[i].pose;
+  return held_point(model, state, hand, w.bending[static_cast<std::size_t>(w.bodies[i].bending)].shape);
+}
+
+Pose held_pose(const WorldModel& model, const WorldState& state, const HandRecord& hand) {
+  const auto i = static_cast<std::uint32_t>(hand.body);
+  const ElasticModel* const elastic = model.elastic(i);
+  // A state may come from a stranger.
+  if (elastic == nullptr || hand.point < 0 || !(hand.point < static_cast<double>(elastic->data().shell.size())))
+    return state.bodies()[i].pose * hand.grip;
+  Deformation shape(*elastic);
+  shape.set(state.bending().data() + model.elastic_begin(i));
+  return held_point(model, state, hand, shape) * hand.grip;
 }
 
 void bend_by_contact(const ElasticSums& sums, const ContactSums& rigid, double scale, double total_depth8,

@@ -319,5 +319,25 @@ TEST(Wire, TypesOfALaterVersionAreIgnoredWhateverTheirLength) {
   }
 }
 
+TEST(Wire, TellsHowBodiesAreBent) {
+  SessionView view;
+  const std::size_t plain = whole(encode_state(view, k_stamp, false)).size();
+  view.bending = {{9, {0.5F, -2}}, {4, {}}, {7, {3}}};
+  const std::string bytes = whole(encode_state(view, k_stamp, false));
+  ASSERT_EQ(bytes.size(), plain + 8 + 3 * 8 + 8 + 3 * 4);
+  EXPECT_EQ(at<std::uint32_t>(bytes, 4), bytes.size());
+  EXPECT_EQ(bending_bytes(3, 3), 8 + 3 * 8 + 8 + 3 * 4U);
+  expect_section(bytes, plain, 7, 8, 3);
+  EXPECT_EQ(at<std::uint32_t>(bytes, plain + 8), 9U);
+  EXPECT_EQ(at<std::uint32_t>(bytes, plain + 12), 2U);
+  EXPECT_EQ(at<std::uint32_t>(bytes, plain + 16), 4U);
+  EXPECT_EQ(at<std::uint32_t>(bytes, plain + 20), 0U);
+  EXPECT_EQ(at<std::uint32_t>(bytes, plain + 24), 7U);
+  expect_section(bytes, plain + 32, 8, 4, 3);
+  EXPECT_EQ(at<float>(bytes, plain + 40), 0.5F);
+  EXPECT_EQ(at<float>(bytes, plain + 44), -2.0F);
+  EXPECT_EQ(at<float>(bytes, plain + 48), 3.0F);
+}
+
 }  // namespace
 }  // namespace cotouch

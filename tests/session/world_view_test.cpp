@@ -127,7 +127,7 @@ TEST(WorldViews, ATaskShowsHowFarItIs) {
 TEST(Sight, NearnessTellsOnlyOfWhatIsHeldOrMoves) {
   const auto shown = show(three_balls());
   const auto model = felt_model(shown->scene, {});
-  const Sight sight(shown, model);
+  Sight sight(shown, model);
   WorldState state(*model);
   state.bodies()[1].pose.position = {0, 0, 0.041};  // as good as on the fixed ball
   state.bodies()[2].pose.position = {1, 0, 0};

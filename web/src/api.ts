@@ -1,4 +1,5 @@
 // HTTP requests of docs/viewer-protocol.md. Failures become an Error whose message is a sentence for the user.
+import { decodeElastic, type ElasticBasis } from './elastic-basis';
 import { parseScene, parseScenes, type Scene, type SceneEntry } from './messages';
 import { decodeMesh, decodeRecording, type Decoded, type MeshData, type Recording } from './protocol';
 import { parseStory, type Story } from './recorded';
@@ -49,6 +50,12 @@ export class Api {
     return valueOf(decodeMesh(await (await this.get(`/api/mesh/${part}?scene=${generation}`)).arrayBuffer()));
   }
 
+  // Null if the part is rigid, or bends in more ways than can be sent.
+  async elastic(part: number, generation: number): Promise<ElasticBasis | null> {
+    const answer = await this.request(`/api/elastic/${part}?scene=${generation}`, {}, [404, 413]);
+    return answer.ok ? valueOf(decodeElastic(await answer.arrayBuffer())) : null;
+  }
+
   async recording(id: string): Promise<Recording> {
     const answer = await this.get(`/api/recording/${encodeURIComponent(id)}.frames`);
     return valueOf(decodeRecording(await answer.arrayBuffer()));
@@ -97,14 +104,15 @@ export class Api {
     return this.request(path, {});
   }
 
-  private async request(path: string, init: RequestInit): Promise<Response> {
+  // Answers with one of these statuses are the caller's to judge.
+  private async request(path: string, init: RequestInit, expected: number[] = []): Promise<Response> {
     let answer: Response;
     try {
       answer = await fetch(this.address(path), init);
     } catch {
       throw new Error('The server cannot be reached.');
     }
-    if (!answer.ok) throw new Error(await reasonOf(answer));
+    if (!answer.ok && !expected.includes(answer.status)) throw new Error(await reasonOf(answer));
     return answer;
   }
 }

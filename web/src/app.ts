@@ -14,6 +14,7 @@ import { PointerHand, type PointerView } from './hands/pointer';
 import { hintOf } from './hint';
 import { looksAlike, messageOf, SceneLoader } from './loading';
 import type { BodyInfo, Command, Message, RecordingEntry, Scene } from './messages';
+import { BendingPanel } from './panels/bending';
 import { DropZone, Jobs, objection } from './panels/drop';
 import { ElasticPanel } from './panels/elastic';
 import { Gallery } from './panels/gallery';
@@ -62,6 +63,7 @@ export class App {
   private readonly settings: SettingsPanel;
   private readonly worldPanel: WorldPanel;
   private readonly elastic: ElasticPanel;
+  private readonly bending: BendingPanel;
   private readonly recordings: RecordingList;
   private readonly replayBar: ReplayBar;
   private readonly jobs: Jobs;
@@ -94,7 +96,10 @@ export class App {
     this.gamepad = new GamepadHand(view, this.hand, (name) => this.toasts.show(`Gamepad connected: ${name}`, 'info'));
     this.scenes = new SceneLoader(this.api, {
       opened: (scene) => this.openedScene(scene),
-      mesh: (part, mesh) => this.world.addPart(part, mesh),
+      mesh: (part, mesh, basis) => {
+        this.world.addPart(part, mesh, basis);
+        this.bending.show();
+      },
       failed: (reason) => this.toasts.show(reason),
     });
     this.replays = this.makeReplays();
@@ -121,6 +126,7 @@ export class App {
     });
     this.worldPanel = new WorldPanel(byId('world'), this.shared, () => this.feed.greet());
     this.elastic = this.makeElastic();
+    this.bending = this.makeBending();
     this.settings = new SettingsPanel(byId('settings'), {
       choices: () => this.sendView(),
       settings: (change) => this.command({ type: 'settings', ...change }),
@@ -176,6 +182,7 @@ export class App {
       this.hand.tick(performance.now());
     }
     this.showFrame(seconds);
+    this.bending.step(seconds);
     this.stage.step(now);
     if (now - this.lastPlots >= kPlotsEvery) {
       this.lastPlots = now;
@@ -186,6 +193,7 @@ export class App {
       }
       this.taskPanel.show(this.shown?.task ?? null, this.shared.task?.title ?? 'Task', (body) => this.shared.bodyName(body));
       this.worldPanel.showBody(this.shown);
+      this.bending.showStrain();
       this.sharing.step(this.shown);
       this.layout.hint(this.hintText());
     }
@@ -260,6 +268,7 @@ export class App {
     return hintOf({
       live: !this.player && this.feed.link === 'open',
       graspable: this.shared.bodies.filter((body) => body.graspable).length,
+      bends: this.shared.bodies.some((body) => body.graspable && this.world.isHeldAtPoint(body.id)),
       grip: this.hand.grip,
       movedBy: byPointer ? (this.pointer.byTouch ? 'touch' : 'mouse') : 'other',
       me: this.shared.me,
@@ -342,6 +351,7 @@ export class App {
   private sharedChanged(): void {
     this.worldPanel?.show();
     this.elastic?.show();
+    this.bending?.show();
     this.holdScene();
     // Keys and sticks take what was selected, if it can be picked up.
     if (this.hand?.grip === 'free' && this.shared.selected?.graspable) this.hand.body = this.shared.selected.id;
@@ -481,7 +491,8 @@ export class App {
       grasp: (body, point) => {
         if (this.player) return false;
         this.replays.stop(); // whoever grabs a part does not wait for a replay any more
-        return this.feed.send({ type: 'grasp', body, ...(point && { point: point.toArray() }) });
+        const held = point ?? this.world.handle(body);
+        return this.feed.send({ type: 'grasp', body, ...(held && { point: held.toArray() }) });
       },
       release: (hand) => void this.feed.send({ type: 'release_hand', ...(hand && { hand }) }),
       input: (hand, pose) => {
@@ -505,6 +516,21 @@ export class App {
       replaying: () => this.player !== null,
     };
     return new Sharing({ ...port, layout, toasts, world, shared }, address);
+  }
+
+  private makeBending(): BendingPanel {
+    const { shared, world } = this;
+    const root = element('div', { className: 'group', id: 'bending' });
+    byId('world').lastElementChild!.before(root); // after the selected body, before who is here
+    return new BendingPanel(root, {
+      selected: () => shared.selected,
+      elastic: (body) => world.info?.parts.find((part) => body.parts.includes(part.id))?.elastic ?? null,
+      basisOf: (body) => world.bent.basisOf(body),
+      fullMode: (body, index) => world.bent.fullMode(body, index),
+      play: (played) => world.bent.play(played),
+      showStrain: (body, on) => world.bent.showStrain(body, on),
+      strainOf: (body) => world.bent.strainOf(body),
+    });
   }
 
   private makeView(): PointerView {
@@ -541,6 +567,7 @@ export class App {
       enter: () => this.sharing.marking.entered(),
       escape: () => {
         this.sharing.marking.cancel();
+        this.bending.stop();
         this.replayBar.exit();
       },
     });

@@ -5,6 +5,7 @@ import { HandFlag, HolderKind, type HandEntry } from './protocol';
 export interface Situation {
   live: boolean; // connected, and no replay is shown
   graspable: number; // how many bodies can be picked up
+  bends: boolean; // one of them is held at a point and bends
   grip: Grip;
   movedBy: 'mouse' | 'touch' | 'other';
   me: number;
@@ -31,6 +32,7 @@ export function hintOf(now: Situation): string {
   if (other?.holder === HolderKind.device) return 'A device at the server holds the body.';
   if (other?.holder === HolderKind.script) return 'A script moves the body. Drag it to take over.';
   if (other) return `${now.nameOf(other.participant)} holds the body.${now.shared ? ' Take hold of it too.' : ''}`;
+  if (now.bends) return 'Drag a point of a soft body to bend it · ? for all gestures';
   if (now.graspable > 1) return 'Drag any coloured body to pick it up there · ? for all gestures';
   return 'Drag the coloured body into the other one · ? for all gestures';
 }

@@ -1,13 +1,14 @@
 // Fetches the scene that the server has open, and its meshes one by one. The server may be too busy just now, so it asks
 // again; and what has been replaced meanwhile may come to nothing.
 import type { Api } from './api';
+import type { ElasticBasis } from './elastic-basis';
 import { backOff } from './feed';
 import type { Bounds, PartInfo, Scene } from './messages';
 import type { MeshData } from './protocol';
 
 export interface LoadingEvents {
   opened(scene: Scene): void;
-  mesh(part: PartInfo, mesh: MeshData): void;
+  mesh(part: PartInfo, mesh: MeshData, basis: ElasticBasis | null): void; // null: the part is drawn rigid
   failed(reason: string): void;
 }
 
@@ -16,7 +17,7 @@ export class SceneLoader {
   private request = 0; // counts up with all that makes a scene on its way unwanted
 
   constructor(
-    private readonly api: Pick<Api, 'scene' | 'mesh'>,
+    private readonly api: Pick<Api, 'scene' | 'mesh' | 'elastic'>,
     private readonly events: LoadingEvents,
   ) {}
 
@@ -36,8 +37,10 @@ export class SceneLoader {
     this.generation = scene.generation;
     this.events.opened(scene);
     const meshes = scene.parts.map(async (part) => {
-      const mesh = await this.insist(isWanted, () => this.api.mesh(part.id, scene.generation));
-      if (mesh) this.events.mesh(part, mesh);
+      const { id, elastic } = part;
+      const mesh = await this.insist(isWanted, () => this.api.mesh(id, scene.generation));
+      const basis = elastic && (await this.insist(isWanted, () => this.api.elastic(id, scene.generation)));
+      if (mesh && isWanted()) this.events.mesh(part, mesh, basis);
     });
     await Promise.all(meshes);
     return isWanted() ? scene : null;

@@ -14,7 +14,11 @@ export interface TestState {
   // The first body that can be picked up, one of its parts, and where it is wanted: by a hand, or where it is.
   moving: { body: number; part: number; wanted: Pose | null } | null;
   complete: boolean; // every mesh of the scene is there
-  frame: (Omit<StateFrame, 'contacts' | 'traversed'> & { contacts: number[]; traversed: number[] }) | null; // shown last
+  frame:
+    | (Omit<StateFrame, 'contacts' | 'traversed' | 'bending'> & { contacts: number[]; traversed: number[] })
+    | null; // shown last
+  // Bodies that bend: their coordinates in that frame, and how far the drawn shape goes from the one at rest, metres, at most.
+  bending: { body: number; q: number[]; drawn: number }[];
   grip: string;
   replay: { time: number; duration: number; playing: boolean; frames: number } | null;
   received: number; // state frames
@@ -60,6 +64,7 @@ function hookOf(app: App): TestHook {
         contacts: [...app.shown.contacts],
         traversed: [...app.shown.traversed],
       },
+      bending: (app.shown?.bending ?? []).map(({ body, q }) => ({ body, q: [...q], drawn: app.world.bent.largestMove(body) })),
       grip: app.hand.grip,
       replay: app.player && {
         time: app.player.time,

@@ -17,6 +17,15 @@ export interface Bounds {
   max: Vec3;
 }
 
+// How a part bends, if it does.
+export interface ElasticInfo {
+  law: 'stvk' | 'warped';
+  coordinates: number;
+  tets: number;
+  anchored: boolean;
+  young: number; // pascals; 0 = not known
+}
+
 export interface PartInfo {
   id: number;
   body: number;
@@ -32,6 +41,7 @@ export interface PartInfo {
   levels: number;
   fieldCell: number;
   removable: boolean;
+  elastic: ElasticInfo | null; // null: it is rigid
 }
 
 export type Motion = 'fixed' | 'path' | 'free';
@@ -134,7 +144,7 @@ export type Message =
   | { type: 'people'; people: Person[] }
   | HandNews
   | { type: 'world'; gravity: number }
-  | { type: 'body'; body: number; motion: Motion; mass: number; density: number }
+  | { type: 'body'; body: number; motion: Motion; mass: number; density: number; graspable: boolean }
   | { type: 'recording'; active: boolean; seconds: number }
   | { type: 'recordings'; recordings: RecordingEntry[] }
   | { type: 'settings'; settings: Settings }
@@ -204,6 +214,7 @@ function messageOf(json: Json): Message {
         motion: oneOf(json.motion, kMotions, 'fixed'),
         mass: number(json.mass),
         density: number(json.density),
+        graspable: json.graspable === true,
       };
     case 'job':
       return {
@@ -280,6 +291,17 @@ function partOf(part: Json): PartInfo {
     levels: number(part.levels),
     fieldCell: number(part.field_cell),
     removable: part.removable === true,
+    elastic: isObject(part.elastic) ? elasticOf(part.elastic) : null,
+  };
+}
+
+function elasticOf(elastic: Json): ElasticInfo {
+  return {
+    law: oneOf(elastic.law, ['stvk', 'warped'], 'stvk'),
+    coordinates: number(elastic.coordinates),
+    tets: number(elastic.tets),
+    anchored: elastic.anchored === true,
+    young: number(elastic.young),
   };
 }
 

@@ -3,9 +3,11 @@
 // Decoders never throw and never read past the end: whatever arrives, they answer with a value or with a reason. Arrays of
 // points are views into the received buffer, so decoding a frame costs the same however many points it carries.
 import {
+  kBendingEntryBytes,
   kBodyEntryBytes,
   kClockEntryBytes,
   kContactEntryBytes,
+  kCoordinateEntryBytes,
   kHandEntryBytes,
   kHandInputBytes,
   kMeshHeadBytes,
@@ -20,8 +22,10 @@ import {
   kTraversedEntryBytes,
   kVersion,
   MessageType,
+  readBendingEntry,
   readBodyEntry,
   readClockEntry,
+  readCoordinateEntry,
   readHandEntry,
   readMeshHead,
   readMessageHead,
@@ -53,6 +57,13 @@ export interface StateFrame extends ClockEntry {
   task: TaskEntry | null;
   contacts: Float32Array; // x y z depth, repeated
   traversed: Float32Array; // x y z level, repeated
+  bending: Bending[];
+}
+
+// How an elastic body is bent.
+export interface Bending {
+  body: number;
+  q: Float32Array; // coordinates, √kg m
 }
 
 export interface NearFrame {
@@ -91,7 +102,7 @@ export interface HandInput {
 
 export type Decoded<T> = { ok: true; value: T } | { ok: false; error: string };
 
-const failed = (error: string): { ok: false; error: string } => ({ ok: false, error });
+export const failed = (error: string): { ok: false; error: string } => ({ ok: false, error });
 
 export function decodeFrame(buffer: ArrayBuffer): Decoded<StateFrame | NearFrame | UnknownFrame> {
   return decodeAt(buffer, 0, buffer.byteLength);
@@ -125,6 +136,8 @@ const kEntryBytes: Record<number, number> = {
   [SectionType.contacts]: kContactEntryBytes,
   [SectionType.traversed]: kTraversedEntryBytes,
   [SectionType.task]: kTaskEntryBytes,
+  [SectionType.bending]: kBendingEntryBytes,
+  [SectionType.coordinates]: kCoordinateEntryBytes,
 };
 
 // The known sections of a state frame; those of a later server are skipped.
@@ -169,6 +182,8 @@ function decodeState(buffer: ArrayBuffer, start: number, view: DataView, head: M
   if (!bodies.every((body) => isPose(body.pose))) return failed('a body is not finite');
   const task = entriesOf(view, section(SectionType.task), readTaskEntry)[0] ?? null;
   if (task && !isPose(task.target)) return failed('a target is not finite');
+  const bending = bendingOf(view, section(SectionType.bending), section(SectionType.coordinates));
+  if (!bending.ok) return bending;
   return {
     ok: true,
     value: {
@@ -181,8 +196,22 @@ function decodeState(buffer: ArrayBuffer, start: number, view: DataView, head: M
       task,
       contacts: points(buffer, start, section(SectionType.contacts)),
       traversed: points(buffer, start, section(SectionType.traversed)),
+      bending: bending.value,
     },
   };
+}
+
+// The coordinates of all bodies lie one after another.
+function bendingOf(view: DataView, bodies: Section | undefined, coordinates: Section | undefined): Decoded<Bending[]> {
+  const entries = entriesOf(view, bodies, readBendingEntry);
+  const total = entries.reduce((sum, { count }) => sum + count, 0);
+  if (total !== (coordinates?.count ?? 0)) {
+    return failed(`bodies are bent by ${total} coordinates, of which there are ${coordinates?.count ?? 0}`);
+  }
+  const values = Float32Array.from(entriesOf(view, coordinates, readCoordinateEntry), ({ value }) => value);
+  if (!values.every(Number.isFinite)) return failed('a coordinate is not finite');
+  let at = 0;
+  return { ok: true, value: entries.map(({ body, count }) => ({ body, q: values.subarray(at, (at += count)) })) };
 }
 
 function decodeNear(buffer: ArrayBuffer, start: number, view: DataView, head: MessageHead): Decoded<NearFrame> {
@@ -251,7 +280,7 @@ function isPose(pose: Pose): boolean {
   return pose.position.every(Number.isFinite) && pose.rotation.every(Number.isFinite);
 }
 
-function startsWith(view: DataView, text: string): boolean {
+export function startsWith(view: DataView, text: string): boolean {
   return [...text].every((letter, i) => view.getUint8(i) === letter.charCodeAt(0));
 }
 

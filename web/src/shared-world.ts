@@ -51,8 +51,8 @@ export class SharedWorld {
       case 'body': {
         const body = this.bodies.find((entry) => entry.id === message.body);
         if (!body) return;
-        const { motion, mass, density } = message;
-        Object.assign(body, { motion, mass, density, graspable: motion === 'free' });
+        const { motion, mass, density, graspable } = message;
+        Object.assign(body, { motion, mass, density, graspable });
         break;
       }
       default:

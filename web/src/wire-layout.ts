@@ -17,6 +17,8 @@ export const enum SectionType {
   contacts = 4,
   traversed = 5,
   task = 6,
+  bending = 7,
+  coordinates = 8,
 }
 
 export const enum HolderKind {
@@ -30,6 +32,11 @@ export const enum BodyMotion {
   fixed = 0,
   path = 1,
   free = 2,
+}
+
+export const enum ElasticLaw {
+  warped = 0,
+  stvk = 1,
 }
 
 export const enum TaskState {
@@ -314,6 +321,41 @@ export function writeTaskEntry(view: DataView, at: number, value: TaskEntry): vo
   writePose(view, at + 28, value.target);
 }
 
+export const kBendingEntryBytes = 8;
+
+export interface BendingEntry {
+  body: number;
+  count: number;
+}
+
+export function readBendingEntry(view: DataView, at: number): BendingEntry {
+  return {
+    body: view.getUint32(at, true),
+    count: view.getUint32(at + 4, true),
+  };
+}
+
+export function writeBendingEntry(view: DataView, at: number, value: BendingEntry): void {
+  view.setUint32(at, value.body, true);
+  view.setUint32(at + 4, value.count, true);
+}
+
+export const kCoordinateEntryBytes = 4;
+
+export interface CoordinateEntry {
+  value: number;
+}
+
+export function readCoordinateEntry(view: DataView, at: number): CoordinateEntry {
+  return {
+    value: view.getFloat32(at, true),
+  };
+}
+
+export function writeCoordinateEntry(view: DataView, at: number, value: CoordinateEntry): void {
+  view.setFloat32(at, value.value, true);
+}
+
 export const kNearHeadBytes = 16;
 
 export interface NearHead {
@@ -380,6 +422,33 @@ export function writeMeshHead(view: DataView, at: number, value: MeshHead): void
   view.setUint32(at + 4, value.vertices, true);
   view.setUint32(at + 8, value.triangles, true);
   view.setUint32(at + 12, value.generation, true);
+}
+
+export const kElasticHeadBytes = 20;
+export const kElasticHeadMagic = 'CTE1';
+
+export interface ElasticHead {
+  law: number;
+  coordinates: number;
+  nodes: number;
+  vertices: number;
+}
+
+export function readElasticHead(view: DataView, at: number): ElasticHead {
+  return {
+    law: view.getUint32(at + 4, true),
+    coordinates: view.getUint32(at + 8, true),
+    nodes: view.getUint32(at + 12, true),
+    vertices: view.getUint32(at + 16, true),
+  };
+}
+
+export function writeElasticHead(view: DataView, at: number, value: ElasticHead): void {
+  writeChars(view, at, kElasticHeadMagic);
+  view.setUint32(at + 4, value.law, true);
+  view.setUint32(at + 8, value.coordinates, true);
+  view.setUint32(at + 12, value.nodes, true);
+  view.setUint32(at + 16, value.vertices, true);
 }
 
 export const kRecordingHeadBytes = 16;

@@ -10,6 +10,7 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
       ['Shift + drag, right button', 'turns it'],
       ['Shift + wheel while dragging', 'rolls it'],
       ['Let go', 'the spring relaxes'],
+      ['Drag a soft body', 'holds it at that point and bends it'],
     ],
   ],
   [

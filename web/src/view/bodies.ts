@@ -10,6 +10,8 @@ export interface BodyView {
   parts: { id: number; offset: HandPose }[];
   box: Box3; // in the body's frame
   centre: Vector3; // of the box
+  elastic: number; // its part that bends; 0 = it is rigid
+  atPoint: boolean; // a hand holds a point of it and not the whole
 }
 
 export function bodiesOf(scene: Scene): Map<number, BodyView> {
@@ -18,7 +20,9 @@ export function bodiesOf(scene: Scene): Map<number, BodyView> {
     const parts = scene.parts.filter((part) => info.parts.includes(part.id));
     const placed = parts.map((part) => ({ id: part.id, offset: compose(inverse(start), fromWire(part.pose)) }));
     const box = boxAround(parts, placed.map((part) => part.offset));
-    return { info, start, parts: placed, box, centre: box.getCenter(new Vector3()) };
+    const bends = parts.find((part) => part.elastic);
+    const atPoint = bends !== undefined && (info.motion !== 'free' || !bends.elastic!.anchored);
+    return { info, start, parts: placed, box, centre: box.getCenter(new Vector3()), elastic: bends?.id ?? 0, atPoint };
   });
   return new Map(views.map((view) => [view.info.id, view]));
 }
@@ -29,7 +33,7 @@ export function wantedPose(hand: HandEntry, body: HandPose): HandPose {
 }
 
 // The contacts, four numbers each, that lie on a body: in its box, with a little room because shells lie outside the surface.
-export function contactsOn(body: BodyView, now: HandPose, contacts: Float32Array): Float32Array {
+export function contactsOn(body: { box: Box3 }, now: HandPose, contacts: Float32Array): Float32Array {
   const room = body.box.clone().expandByScalar(0.02 * body.box.getSize(new Vector3()).length());
   const back = inverse(now);
   const at = new Vector3();

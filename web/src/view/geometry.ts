@@ -1,5 +1,6 @@
 // Triangles ready to be drawn: normals that keep edges of machined parts sharp and scans smooth.
 import { BufferAttribute, BufferGeometry } from 'three';
+import type { ElasticBasis } from '../elastic-basis';
 import type { MeshData } from '../protocol';
 
 export interface DrawnMesh {
@@ -21,6 +22,22 @@ export function drawnMesh(mesh: MeshData): DrawnMesh {
   geometry.setIndex(new BufferAttribute(mesh.indices, 1));
   geometry.computeVertexNormals();
   return { geometry, source: null, vertices };
+}
+
+// Which nodes each drawn vertex moves with, for the shader in material.ts.
+export function embed({ geometry, source }: DrawnMesh, { indices, weights }: ElasticBasis): void {
+  const count = geometry.getAttribute('position').count;
+  const nodes = new Float32Array(4 * count); // whole numbers below 2^24 are exact
+  const shares = new Float32Array(4 * count);
+  for (let i = 0; i < count; ++i) {
+    const from = 4 * (source ? source[i]! : i);
+    for (let k = 0; k < 4; ++k) {
+      nodes[4 * i + k] = indices[from + k]!;
+      shares[4 * i + k] = weights[from + k]!;
+    }
+  }
+  geometry.setAttribute('nodes', new BufferAttribute(nodes, 4));
+  geometry.setAttribute('shares', new BufferAttribute(shares, 4));
 }
 
 // Every triangle gets its own three vertices; each takes the area-weighted mean normal of the triangles around the mesh's

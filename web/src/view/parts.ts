@@ -1,12 +1,14 @@
 // The parts of the scene: where the body is, and, as a pale ghost, where the hand wants it to be. A part is coloured
 // by its distance to the others (paper 002, 3.1): the moving body glows warm where it is near, and near static surfaces lie in its
 // shadow.
-import { BufferAttribute, Color, Group, Mesh, MeshBasicMaterial, Vector3, type ShaderMaterial } from 'three';
+import { Box3, BufferAttribute, Color, Group, Mesh, MeshBasicMaterial, Triangle, Vector3, type ShaderMaterial } from 'three';
+import type { ElasticBasis } from '../elastic-basis';
 import type { PartInfo } from '../messages';
 import { fromWire, type HandPose } from '../hands/motion';
 import type { MeshData, NearFrame } from '../protocol';
+import { BentMesh, BentPicture } from './bent-picture';
 import { drawnMesh, type DrawnMesh } from './geometry';
-import { partMaterial } from './material';
+import { bendMaterial, partMaterial } from './material';
 
 export class PartView {
   readonly group = new Group();
@@ -17,10 +19,15 @@ export class PartView {
   private readonly drawn: DrawnMesh;
   private readonly near: BufferAttribute;
   private readonly nearness = { value: 0 }; // 1 while it is shown
+  private readonly strain = { value: 0 }; // the most on the scale while it is shown
+  private readonly picture: BentPicture | null;
 
+  // `basis` tells how it bends; null if it is rigid. `atPoint`: hands hold a point of it, so there is no ghost of the whole.
   constructor(
     readonly info: PartInfo,
     data: MeshData,
+    basis: ElasticBasis | null = null,
+    atPoint = false,
   ) {
     const color = new Color(info.color);
     this.drawn = drawnMesh(data);
@@ -29,11 +36,15 @@ export class PartView {
     geometry.setAttribute('near', this.near);
     geometry.computeBoundingSphere();
     const moving = info.role === 'moving';
-    const material = partMaterial(color, moving ? 'glow' : 'shadow', this.nearness);
-    this.mesh = new Mesh(geometry, material);
+    // One that does not belong to this mesh would draw nonsense; without it the part is drawn at rest.
+    this.picture = basis && basis.vertices === this.drawn.vertices ? new BentPicture(this.drawn, basis, data.positions) : null;
+    const uniforms = { near: this.nearness, strain: this.strain };
+    const material = partMaterial(color, moving || this.picture ? 'glow' : 'shadow', uniforms, this.picture?.uniforms);
+    this.mesh = this.picture ? new BentMesh(geometry, material, this.picture) : new Mesh(geometry, material);
     this.group.add(this.mesh);
-    this.ghost = moving ? ghostOf(geometry, color) : null;
+    this.ghost = moving && !atPoint ? ghostOf(geometry, color) : null;
     if (this.ghost) this.group.add(this.ghost);
+    if (this.ghost && this.picture) bendMaterial(this.ghost.material as MeshBasicMaterial, this.picture.uniforms);
     const low = new Vector3(...info.bounds.min);
     const high = new Vector3(...info.bounds.max);
     this.centre = low.clone().add(high).multiplyScalar(0.5);
@@ -51,6 +62,56 @@ export class PartView {
       this.ghost.position.distanceTo(this.mesh.position) / this.size +
       this.ghost.quaternion.angleTo(this.mesh.quaternion);
     this.ghost.visible = wanted !== null && apart > 0.004;
+  }
+
+  get basis(): ElasticBasis | null {
+    return this.picture?.bend.basis ?? null;
+  }
+
+  get largestStrain(): number {
+    return this.picture?.bend.largestStrain ?? 0;
+  }
+
+  // How far these coordinates would move any point of it.
+  largestAlong(q: ArrayLike<number>): number {
+    return this.picture?.bend.largestAlong(q) ?? 0;
+  }
+
+  // How far any point of it is from where it would be at rest, at most.
+  get largestMove(): number {
+    return this.picture?.bend.largestMove ?? 0;
+  }
+
+  // True if that changed how the part looks.
+  bendBy(q: ArrayLike<number>): boolean {
+    return this.picture?.set(q, this.strain.value > 0) ?? false;
+  }
+
+  // `most` is the end of the scale; 0 = the part's own colour.
+  colorByStrain(most: number): void {
+    this.strain.value = this.picture ? most : 0;
+  }
+
+  // Around what is drawn, in the part's frame.
+  box(): Box3 {
+    const { min, max } = this.info.bounds;
+    return this.picture?.bend.box() ?? new Box3(new Vector3(...min), new Vector3(...max));
+  }
+
+  // Where a point of what is drawn, on this triangle of it, would be at rest, and the other way round; in the part's frame.
+  atRest(point: Vector3, [a, b, c]: [number, number, number]): Vector3 {
+    if (!this.picture) return point;
+    const bent = [a, b, c].map((corner) => this.mesh.getVertexPosition(corner, new Vector3())) as [Vector3, Vector3, Vector3];
+    const shares = Triangle.getBarycoord(point, ...bent, new Vector3());
+    if (!shares) return point; // a triangle without an area
+    const rest = this.mesh.geometry.getAttribute('position');
+    const corner = (i: number) => new Vector3().fromBufferAttribute(rest, i);
+    return corner(a).multiplyScalar(shares.x).addScaledVector(corner(b), shares.y).addScaledVector(corner(c), shares.z);
+  }
+
+  // `key` stands for the point: the vertex that is nearest to it is looked for only once.
+  bent(point: Vector3, key: object): Vector3 {
+    return this.picture?.place(point, key) ?? point;
   }
 
   // True when that changed how the part looks.
@@ -75,6 +136,7 @@ export class PartView {
 
   dispose(): void {
     this.drawn.geometry.dispose();
+    this.picture?.dispose();
     (this.mesh.material as ShaderMaterial).dispose();
     (this.ghost?.material as MeshBasicMaterial | undefined)?.dispose();
   }

@@ -21,17 +21,19 @@ const kHeadPixels = 6;
 const kRimPixels = 1.5; // a pin in the colour of its body would not be seen
 const kUpwards = 0.7; // less than one: a pin below a body still points down
 
-// Pins of the marks whose body is there. A pin points away from the middle of its body, near enough to the surface's normal, and a
+// Pins of the marks whose body is there. A mark's point is given for the body at rest; `placeOf` tells where it is now, in the body's
+// frame. A pin points away from the middle of its body, near enough to the surface's normal, and a
 // little upwards: one that pointed at the eye would look like a dot.
 export function pinsOf(
   marks: Iterable<Mark>,
   bodies: ReadonlyMap<number, BodyView>,
   poseOf: (body: number) => HandPose | null,
+  placeOf: (body: number, point: Mark['point']) => Vector3 = (_, point) => new Vector3(...point),
 ): Pin[] {
   return [...marks].flatMap(({ mark, body: id, point, name, color }) => {
     const [body, pose] = [bodies.get(id), poseOf(id)];
     if (!body || !pose) return [];
-    const local = new Vector3(...point);
+    const local = placeOf(id, point);
     const out = local.clone().sub(body.centre);
     if (out.lengthSq() === 0) out.set(0, 0, 1);
     out.normalize().applyQuaternion(pose.rotation);

@@ -22,6 +22,12 @@ export interface Insets {
   bottom: number;
 }
 
+export interface Hit {
+  object: Object3D;
+  point: Vector3; // world axes
+  corners: [number, number, number];
+}
+
 const kSlowFrame = 60; // milliseconds; beyond it the picture gets coarser
 const kQuickFrame = 25; // milliseconds; many in a row, and it gets finer again
 const kRest = 400; // milliseconds without a change
@@ -136,10 +142,13 @@ export class Stage {
     return this.caster.ray.clone();
   }
 
-  hit(x: number, y: number, objects: Object3D[]): { object: Object3D; point: Vector3 } | null {
+  // `corners` are the drawn vertices of the triangle that was hit.
+  hit(x: number, y: number, objects: Object3D[]): Hit | null {
     this.ray(x, y);
     const first = this.caster.intersectObjects(objects, false)[0];
-    return first ? { object: first.object, point: first.point } : null;
+    if (!first) return null;
+    const { a, b, c } = first.face ?? { a: 0, b: 0, c: 0 };
+    return { object: first.object, point: first.point, corners: [a, b, c] };
   }
 
   // Where a point of the world appears in the window, in CSS pixels.

@@ -1,10 +1,12 @@
 // A scene as drawn: its parts, and for the frame shown now the spring, the arrows and the dots.
 import { Vector3, type Object3D } from 'three';
+import type { ElasticBasis } from '../elastic-basis';
 import type { BodyInfo, PartInfo, Person, Scene } from '../messages';
 import { compose, fromWire, toLocal, transformPoint, type HandPose } from '../hands/motion';
-import { TaskState, type HandEntry, type MeshData, type NearFrame, type StateFrame } from '../protocol';
+import { TaskState, type Bending, type HandEntry, type MeshData, type NearFrame, type StateFrame } from '../protocol';
 import type { Story } from '../recorded';
 import type { Mark } from '../share-messages';
+import { BentBodies } from './bent-bodies';
 import { bodiesOf, contactsOn, wantedPose, type BodyView } from './bodies';
 import { ForceArrow, Spring, TorqueArrow } from './forces';
 import { SelectionBox, TargetGhost } from './guides';
@@ -44,6 +46,11 @@ export class WorldView {
 
   private readonly parts = new Map<number, PartView>();
   private bodies = new Map<number, BodyView>();
+  readonly bent = new BentBodies(
+    (body) => this.bodies.get(body),
+    (part) => this.parts.get(part),
+    () => this.redraw(),
+  );
   private readonly hands: HandView[] = [];
   private readonly contacts = new Dots('#ffd43b', '#e03131', 8, 0.95, 9);
   private readonly traversed = new Dots('#74c0fc', '#1864ab', 4, 0.7, 8);
@@ -85,12 +92,13 @@ export class WorldView {
     this.shown = null;
     this.drawn = null;
     this.grabbed = null;
+    this.bent.clear();
     if (!keepView) this.stage.lookAt(info.bounds);
     this.stage.invalidate();
   }
 
-  addPart(info: PartInfo, mesh: MeshData): void {
-    const part = new PartView(info, mesh);
+  addPart(info: PartInfo, mesh: MeshData, basis: ElasticBasis | null = null): void {
+    const part = new PartView(info, mesh, basis, this.bodies.get(info.body)?.atPoint);
     this.parts.set(info.id, part);
     this.stage.scene.add(part.group);
     this.redraw();
@@ -121,6 +129,7 @@ export class WorldView {
       const hand = holders.find((entry) => entry.participant === this.company.me) ?? holders[0];
       this.place(body.body, now, hand ? wantedPose(hand, now) : null);
     }
+    this.bent.show(frame.bending);
     frame.hands.forEach((hand, i) => this.showHand(hand, this.hands[i] ?? this.addHand(i), frame.contacts));
     for (const unused of this.hands.slice(frame.hands.length)) this.hide(unused);
     this.contacts.set(frame.contacts, deepestOf(frame.contacts));
@@ -128,7 +137,7 @@ export class WorldView {
     this.traversed.set(this.showTraversed ? frame.traversed : new Float32Array(), levels);
     const { people, me } = this.company;
     this.markers.show(this.story ? recordedMarkersOf(frame, this.story) : markersOf(frame.hands, people, me));
-    this.pins.show(pinsOf(this.marks, this.bodies, (body) => this.poseOf(body)));
+    this.pins.show(pinsOf(this.marks, this.bodies, (body) => this.poseOf(body), (body, point) => this.bent.placeOf(body, point)));
     this.showSelection();
     this.showTarget(frame);
     this.stage.invalidate();
@@ -140,7 +149,7 @@ export class WorldView {
     const own = this.shown?.hands.some((hand) => hand.body === selected?.id && hand.participant === this.company.me);
     const body = selected && canChange && !own ? this.bodies.get(selected.id) : undefined;
     const now = body && this.poseOf(body.info.id);
-    if (body && now) this.selection.show(body.box, now);
+    if (body && now) this.selection.show(this.bent.boxOf(body), now);
     else this.selection.hide();
   }
 
@@ -188,17 +197,27 @@ export class WorldView {
     return hit && this.bodyOf(hit.object);
   }
 
-  // The point of a body under a point of the window, in the body's frame.
+  // The point of a body under a point of the window, in the body's frame, where it would be at rest.
   spotAt(x: number, y: number): { body: number; point: Vector3 } | null {
     const hit = this.stage.hit(x, y, this.meshesOf([...this.bodies.values()]));
     const body = hit && this.bodyOf(hit.object);
     const pose = body && this.poseOf(body);
-    return pose ? { body, point: toLocal(pose, hit.point) } : null;
+    return pose ? { body, point: this.bent.atRest(body, toLocal(pose, hit.point), hit.corners) } : null;
   }
 
   // The middle of a body, in its frame.
   middleOf(id: number): Vector3 | null {
     return this.bodies.get(id)?.centre.clone() ?? null;
+  }
+
+  // Does a hand hold a point of this body, and bend it, or the whole?
+  isHeldAtPoint(id: number): boolean {
+    return this.bodies.get(id)?.atPoint ?? false;
+  }
+
+  // Where keys and sticks take a body, in its frame: one that bends in its middle; null = wherever the server likes.
+  handle(id: number): Vector3 | null {
+    return this.isHeldAtPoint(id) ? this.middleOf(id) : null;
   }
 
   setMarks(marks: Iterable<Mark>): void {
@@ -231,9 +250,10 @@ export class WorldView {
     return now && hand ? wantedPose(hand, now) : now;
   }
 
-  // Turning is about the middle of the held body.
+  // Turning is about the middle of the held body, or about the point that is held.
   pivot(id: number, pose: HandPose): Vector3 {
     const body = this.bodies.get(id);
+    if (body?.atPoint && this.grabbed) return transformPoint(pose, this.grabbed);
     return body ? transformPoint(pose, body.centre) : pose.position.clone();
   }
 
@@ -271,14 +291,18 @@ export class WorldView {
     const body = this.bodies.get(hand.body);
     const now = this.poseOf(hand.body);
     if (!body || !now) return this.hide(view);
-    const centre = transformPoint(now, body.centre);
+    const grip = new Vector3(...hand.grip.position);
+    const centre = body.atPoint ? grip : transformPoint(now, body.centre);
     const pixel = this.stage.metresPerPixel(centre);
     const local = (hand.participant === this.company.me && this.grabbed) || body.centre;
-    view.spring.set(transformPoint(now, local), transformPoint(wantedPose(hand, now), local), 3 * pixel);
+    // If a point is held, that is where the spring pulls.
+    if (body.atPoint) view.spring.set(grip, new Vector3(...hand.pose.position), 3 * pixel);
+    else view.spring.set(transformPoint(now, local), transformPoint(wantedPose(hand, now), local), 3 * pixel);
     const force = new Vector3(...hand.force);
     const length = (kArrowPixels * pixel * force.length()) / (this.info?.maxForce || 8);
     // Where the contact is, as far as one point can say it.
-    view.force.set(centroid(contactsOn(body, now, contacts)) ?? centre, force, length, 3 * pixel);
+    const touched = body.atPoint ? null : centroid(contactsOn({ box: this.bent.boxOf(body) }, now, contacts));
+    view.force.set(touched ?? centre, force, length, 3 * pixel);
     const torque = new Vector3(...hand.torque);
     view.torque.set(centre, torque, 60 * pixel, Math.min(1, torque.length() / (this.info?.maxTorque || 0.3)));
   }
@@ -316,6 +340,7 @@ function looksSame(a: StateFrame, b: StateFrame): boolean {
   if (a.hands.length !== b.hands.length || a.bodies.length !== b.bodies.length) return false;
   if (a.contacts.length !== b.contacts.length || a.traversed.length !== b.traversed.length) return false;
   if (a.task?.state !== b.task?.state) return false;
+  if (a.bending.length !== b.bending.length || a.bending.some(({ body, q }, i) => !bendsAlike(body, q, b.bending[i]!))) return false;
   if (a.hands.some((hand, i) => hand.participant !== b.hands[i]!.participant)) return false;
   const flat = (frame: StateFrame) => [
     ...frame.hands.flatMap((hand) => [
@@ -330,4 +355,9 @@ function looksSame(a: StateFrame, b: StateFrame): boolean {
   ];
   const other = flat(b);
   return flat(a).every((value, i) => Math.abs(value - other[i]!) <= 1e-6);
+}
+
+// A coordinate of a light part moves its points by more metres than it counts itself, so it has a bound of its own.
+function bendsAlike(body: number, q: Float32Array, other: Bending): boolean {
+  return body === other.body && q.length === other.q.length && q.every((value, i) => Math.abs(value - other.q[i]!) <= 1e-8);
 }

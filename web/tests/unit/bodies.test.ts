@@ -155,6 +155,7 @@ describe('The hint', () => {
   const now: Situation = {
     live: true,
     graspable: 1,
+    bends: false,
     grip: 'free',
     movedBy: 'mouse',
     me: 7,

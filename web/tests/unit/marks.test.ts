@@ -76,6 +76,7 @@ describe('Dropping a mark', () => {
     const now: Situation = {
       live: true,
       graspable: 1,
+      bends: false,
       grip: 'free',
       movedBy: 'mouse',
       me: 7,

@@ -33,7 +33,7 @@ describe('A text message', () => {
 
   it('says what gravity and bodies are like now', () => {
     expect(parsed({ type: 'world', gravity: 9.81 })).toEqual({ type: 'world', gravity: 9.81 });
-    const body = { type: 'body', body: 2, motion: 'free', mass: 0.5, density: 900 };
+    const body = { type: 'body', body: 2, motion: 'free', mass: 0.5, density: 900, graspable: true };
     expect(parsed(body)).toEqual(body);
   });
 

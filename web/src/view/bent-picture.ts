@@ -1,0 +1,71 @@
+// An elastic part in the picture: what the graphics card needs to bend it, and a mesh whose rays meet the bent surface.
+import { DataTexture, FloatType, Mesh, RGBAFormat, Vector3, type BufferGeometry, type ShaderMaterial } from 'three';
+import type { ElasticBasis } from '../elastic-basis';
+import { Bend, kNodeValues } from './bend';
+import { embed, type DrawnMesh } from './geometry';
+import { kTextureWidth, type BendUniforms } from './material';
+
+export class BentPicture {
+  readonly bend: Bend;
+  readonly uniforms: BendUniforms;
+  private readonly texture: DataTexture;
+  private readonly restRadius: number;
+  private readonly nearest = new WeakMap<object, number>();
+
+  // `rest` are the mesh's vertices, whose order is the basis'.
+  constructor(
+    private readonly drawn: DrawnMesh,
+    basis: ElasticBasis,
+    rest: Float32Array,
+  ) {
+    this.bend = new Bend(basis, rest);
+    embed(drawn, basis);
+    const rows = Math.max(1, Math.ceil((2 * basis.nodes) / kTextureWidth));
+    const texels = new Float32Array(4 * kTextureWidth * rows);
+    // Every WebGL 2 can read float textures without filtering in vertex shaders.
+    this.texture = new DataTexture(texels, kTextureWidth, rows, RGBAFormat, FloatType);
+    this.uniforms = { uNodes: { value: this.texture }, uWarped: { value: basis.warped ? 1 : 0 } };
+    this.restRadius = drawn.geometry.boundingSphere?.radius ?? 0;
+    this.set([], false);
+  }
+
+  // True if that changed the shape.
+  set(q: ArrayLike<number>, withStrain: boolean): boolean {
+    if (!this.bend.set(q, withStrain)) return false;
+    (this.texture.image.data as unknown as Float32Array).set(this.bend.values.subarray(0, kNodeValues * this.bend.basis.nodes));
+    this.texture.needsUpdate = true;
+    // What is outside of it is neither drawn nor hit.
+    if (this.drawn.geometry.boundingSphere) this.drawn.geometry.boundingSphere.radius = this.restRadius + this.bend.largestMove;
+    return true;
+  }
+
+  // Where a drawn vertex is now, in the part's frame.
+  vertex(index: number, target: Vector3): Vector3 {
+    const { source } = this.drawn;
+    return target.fromArray(this.bend.positions(), 3 * (source ? source[index]! : index));
+  }
+
+  place(point: Vector3, key: object): Vector3 {
+    const vertex = this.nearest.get(key) ?? this.bend.nearest(point);
+    this.nearest.set(key, vertex);
+    return this.bend.place(point, vertex);
+  }
+
+  dispose(): void {
+    this.texture.dispose();
+  }
+}
+
+export class BentMesh extends Mesh<BufferGeometry, ShaderMaterial> {
+  constructor(
+    geometry: BufferGeometry,
+    material: ShaderMaterial,
+    private readonly picture: BentPicture,
+  ) {
+    super(geometry, material);
+  }
+
+  override getVertexPosition(index: number, target: Vector3): Vector3 {
+    return this.picture.vertex(index, target);
+  }
+}
