@@ -110,7 +110,7 @@ Scene engine_bay() {
   return scene;
 }
 
-constexpr std::array<std::pair<std::string_view, Scene (*)()>, 11> k_scenes{{
+constexpr std::array<std::pair<std::string_view, Scene (*)()>, 16> k_scenes{{
     {"ball-socket", ball_socket},
     {"bridge-creature", bridge_creature},
     {"hose-bracket", hose_bracket},
@@ -122,6 +122,11 @@ constexpr std::array<std::pair<std::string_view, Scene (*)()>, 11> k_scenes{{
     {"docking", docking_scene},
     {"assembly", assembly_scene},
     {"billiard", billiard_scene},
+    {"hoses", hoses_scene},
+    {"bridge-creature-soft", soft_bridge_scene},
+    {"soft-soft", soft_soft_scene},
+    {"soft-bar", soft_bar_scene},
+    {"snap-clip", snap_clip_scene},
 }};
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The inside of the built-in scenes: those of one hand (builtin_scenes.cpp) and those with gravity and many free bodies
-// (builtin_worlds.cpp).
+// The inside of the built-in scenes: those of one hand (builtin_scenes.cpp), those with gravity and many free bodies
+// (builtin_worlds.cpp) and those in which something bends (builtin_elastic.cpp).
 #pragma once
 
 #include <cotouch/world/scene.h>
@@ -10,6 +10,12 @@ Scene stack_scene();
 Scene docking_scene();
 Scene assembly_scene();
 Scene billiard_scene();
+
+Scene hoses_scene();
+Scene soft_bridge_scene();
+Scene soft_soft_scene();
+Scene soft_bar_scene();
+Scene snap_clip_scene();
 
 Pose at(const Vec3d& position, const Vec3d& rotation = {});
 

@@ -126,7 +126,7 @@ void Step::set_speeds(const Island& island) noexcept {
   }
   for (const std::uint32_t i : bodies(island)) {
     BodyWork& body = w.bodies[i];
-    if (body.role == Role::still) body.speed = body.bend_speed;
+    if (body.role == Role::still || body.role == Role::held) body.speed = body.bend_speed;
     if (body.role != Role::free) continue;
     const BodyRecord& record = state.bodies()[i];
     body.speed = norm(record.velocity) + norm(record.spin) * model.reach(i) + body.bend_speed;

@@ -263,6 +263,33 @@ class Comparison {
   std::map<std::string, std::string> expected_;
 };
 
+// Stage by stage, so that a difference tells where it began.
+void compare_elastic(Comparison& comparison, const std::string& name, const Scene& scene) {
+  Hasher tets, shapes, forces, surface;
+  bool any = false;
+  for (const SceneBody& body : scene.bodies)
+    for (const ScenePart& part : body.parts) {
+      if (!part.part->elastic) continue;
+      any = true;
+      const ElasticData& data = part.part->elastic->data();
+      add_array(tets, data.nodes);
+      add_array(tets, data.tets);
+      for (const std::span<const float> rows : {data.shapes, data.rotations, data.spread}) add_array(shapes, rows);
+      for (const std::span<const double> numbers : {data.stiffness, data.stvk.coefficients, data.weight})
+        add_array(forces, numbers);
+      for (const std::span<const EmbeddedPoint> points : {data.shell, data.mesh}) add_array(surface, points);
+      add_array(surface, data.proxies);
+      add_array(surface, data.slopes);
+      add_array(surface, data.domains);
+      surface.add(part.part->elastic->hash());
+    }
+  if (!any) return;
+  comparison.say(name + "/tets", hex(tets.digest()));
+  comparison.say(name + "/shapes", hex(shapes.digest()));
+  comparison.say(name + "/forces", hex(forces.digest()));
+  comparison.say(name + "/surface", hex(surface.digest()));
+}
+
 // A snapshot from the file, wherever it was taken, goes on here as it did there, in a world that never was before it.
 void compare_snapshot(Comparison& comparison) {
   FallingBlocks before, after;
@@ -274,8 +301,10 @@ void compare_snapshot(Comparison& comparison) {
   comparison.say("snapshot/goes-on", restored ? hex(after.state().hash()) : "not-restored");
 }
 
-// What is prepared anew in every build: revolved, toothed, crossing, block-built and many bodies.
-constexpr const char* k_prepared_everywhere[] = {"ball-socket", "gears", "engine-bay", "stack", "docking", "billiard"};
+// What is prepared anew in every build: revolved, toothed, crossing, block-built and many bodies, and bodies that bend
+// by either law, free, held and anchored, against rigid ones and against each other.
+constexpr const char* k_prepared_everywhere[] = {"ball-socket", "gears", "engine-bay", "stack",    "docking",
+                                                 "billiard",    "hoses", "soft-soft",  "soft-bar", "snap-clip"};
 
 void compare_small(Comparison& comparison, const std::string& name) {
   Scene scene = builtin_scene(name);
@@ -284,9 +313,13 @@ void compare_small(Comparison& comparison, const std::string& name) {
     for (ScenePart& part : body.parts) {
       part.settings.field.resolution = 28;
       part.settings.shell.points = 1000;
+      if (!part.settings.elastic) continue;
+      part.settings.field.resolution = 40;  // thin parts need more to be one piece
+      part.settings.elastic->tets.target_tets = 600;
     }
   prepare_here(scene);
   comparison.say(name + "/parts", parts_hash(scene));
+  compare_elastic(comparison, name, scene);
   comparison.say(name + "/steps", steps_hash(scene, 300));
 }
 
@@ -295,6 +328,7 @@ void compare_as_shown(Comparison& comparison, const std::string& name) {
   NoProgress quiet;
   prepare(scene, quiet);
   comparison.say(name + "/as-shown/parts", parts_hash(scene));
+  compare_elastic(comparison, name + "/as-shown", scene);
   comparison.say(name + "/as-shown/steps", steps_hash(scene, 60));
 }
 
