@@ -25,6 +25,7 @@ namespace cotouch {
 class DeformedField {
  public:
   static constexpr std::uint32_t k_nearest = 5;
+  static constexpr float k_ask_all = 1e9F;  // a clearance within which everything is
 
   // Keeps references: to the model, and to `whole`, the field of the part at rest, if the model has one domain only.
   DeformedField(const ElasticModel& model, const Field& whole);

@@ -178,7 +178,7 @@ float Sight::pair_clearance(const PairModel& pair, const Pose& shell_in_field, f
     const Vec3f p = to_field(shell_point(shell, shape, nodes[node].point));
     float bound = 0;
     if (bent_field != nullptr)
-      bent_field->distances(&p, 1, &bound);
+      bent_field->distances(&p, 1, DeformedField::k_ask_all, &bound);
     else
       bound = field.distance(p);
     // Of a body that bends only the field is known here, far away a bound.
@@ -242,7 +242,7 @@ bool Sight::nearness(const WorldState& state, const ShownPart& part, std::vector
       const Vec3f at = map(Vec3f(vertices[i]));
       float distance = 0;
       if (bent_field != nullptr)
-        bent_field->distances(&at, 1, &distance);
+        bent_field->distances(&at, 1, DeformedField::k_ask_all, &distance);
       else
         distance = field.distance(at);
       if (distance < exact_below || bent_field != nullptr)

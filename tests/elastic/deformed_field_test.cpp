@@ -45,7 +45,7 @@ Mat3 gradient_of(const std::vector<double>& q) {
 float distance_at(const DeformedField& field, const Vec3d& at) {
   const Vec3f place(at);
   float distance = 0;
-  field.distances(&place, 1, 1, &distance);  // a clearance of 1 m: all proxies around are asked
+  field.distances(&place, 1, DeformedField::k_ask_all, &distance);
   return distance;
 }
 
