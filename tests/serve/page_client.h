@@ -1,5 +1,4 @@
-// A client of the server over real loopback sockets. Boost.Beast, which takes half a minute to compile, stays in the
-// source file.
+// A client of the server over real loopback sockets. Boost.Beast, which is slow to compile, stays in the source file.
 #pragma once
 
 #include <cstdint>
