@@ -1,8 +1,10 @@
 #include <cotouch/app/elastic_report.h>
 
 #include <cotouch/elastic/deformation.h>
+#include <cotouch/elastic/embedding.h>
 #include <cotouch/elastic/model_modes.h>
 #include <cotouch/elastic/tet_quality.h>
+#include <cotouch/mesh/subdivide.h>
 
 #include <fmt/format.h>
 
@@ -24,18 +26,50 @@ const char* name_of(ElasticLaw law) {
   return law == ElasticLaw::stvk ? "stvk" : "warped";
 }
 
-TriangleMesh bent_mesh(const Part& part, const ModelMode& mode, double largest) {
-  const ElasticData& data = part.elastic->data();
-  Deformation deformation(*part.elastic);
-  // A bent part is drawn as far out as its farthest vertex goes.
-  std::vector<double> q = mode.direction;
-  const double reach = part.elastic->largest_move(q.data());
-  for (double& value : q) value *= largest / std::max(reach, 1e-12);
-  deformation.set(q.data());
-  TriangleMesh mesh = part.mesh;
-  for (std::size_t i = 0; i < mesh.vertices.size(); ++i) mesh.vertices[i] += deformation.displacement_at(data.mesh[i]);
-  return mesh;
-}
+// Draws a part in its modes.
+class ModePainter {
+ public:
+  explicit ModePainter(const Part& part) : deformation_(*part.elastic) {
+    // Large flat faces need vertices in between to be seen bending.
+    constexpr std::size_t k_most_divided = 20'000;
+    mesh_ = with_short_edges(part.mesh, norm(part.mesh.bounds().size()) / 40, k_most_divided);
+    std::vector<Vec3f> points;
+    for (const Vec3d& vertex : mesh_.vertices) points.push_back(Vec3f(vertex));
+    const TetMesh tets = tets_of(*part.elastic);
+    const Embedding found = embed(tets, points);
+    for (std::size_t i = 0; i < points.size(); ++i) points_.push_back({tets.tets[found.tet[i]], found.weight[i]});
+  }
+
+  // Bent so that the farthest vertex moves by about this, metres.
+  TriangleMesh bent(const ModelMode& mode, double farthest) {
+    std::vector<double> q = mode.direction;
+    // By a hair first: what a unit does may be out of all bounds.
+    const double hair = 1e-3 * farthest / std::max(deformation_.model().largest_move(q.data()), 1e-12);
+    for (double& value : q) value *= hair;
+    const double moved = move(q);
+    for (double& value : q) value *= farthest / std::max(moved, 1e-6 * farthest);
+    move(q);
+    return bent_;
+  }
+
+ private:
+  // Returns how far the farthest vertex is from its place at rest.
+  double move(const std::vector<double>& q) {
+    deformation_.set(q.data());
+    bent_ = mesh_;
+    double farthest = 0;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      const Vec3d way = deformation_.displacement_at(points_[i]);
+      bent_.vertices[i] += way;
+      farthest = std::max(farthest, norm(way));
+    }
+    return farthest;
+  }
+
+  Deformation deformation_;
+  TriangleMesh mesh_, bent_;
+  std::vector<EmbeddedPoint> points_;
+};
 
 }  // namespace
 
@@ -105,19 +139,24 @@ nlohmann::ordered_json elastic_json(const Part& part) {
 }
 
 Image draw_modes(const Part& part, int width, int height) {
-  constexpr double k_move = 0.15;  // of the part's size
+  constexpr double k_move = 0.2;  // of the part's size
   constexpr Color k_clay{196, 178, 150}, k_bent{111, 159, 216};
-  const Box3d own = part.mesh.bounds();
-  const double move = k_move * norm(own.size());
-  Box3d box = own;
-  box.add(own.low - Vec3d{move, move, move} * 0.5);
-  box.add(own.high + Vec3d{move, move, move} * 0.5);
-  const Camera camera = camera_for(box, {0.9, -1.6, 0.9}, static_cast<double>(width) / height);
+  const double move = k_move * norm(part.mesh.bounds().size());
   const std::vector<ModelMode> modes = modes_of(*part.elastic);
+  ModePainter painter(part);
+  std::vector<TriangleMesh> shapes{part.mesh};
+  for (std::size_t i = 0; i < std::min(modes.size(), k_drawn_modes); ++i)
+    shapes.push_back(painter.bent(modes[i], move));
+  Box3d box;
+  for (const TriangleMesh& shape : shapes) {
+    box.add(shape.bounds().low);
+    box.add(shape.bounds().high);
+  }
+  const Camera camera = camera_for(box, {0.9, -1.6, 0.9}, static_cast<double>(width) / height);
   std::vector<Image> images;
-  for (std::size_t i = 0; i <= std::min(modes.size(), k_drawn_modes); ++i) {
+  for (const TriangleMesh& shape : shapes) {
     Picture picture(width, height, camera);
-    picture.draw(i == 0 ? part.mesh : bent_mesh(part, modes[i - 1], move), Pose{}, i == 0 ? k_clay : k_bent);
+    picture.draw(shape, Pose{}, images.empty() ? k_clay : k_bent);
     images.push_back(picture.image());
   }
   return beside(images, 8, {255, 255, 255});
