@@ -4,6 +4,7 @@
 #include <cotouch/serve/wire_layout.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/recorded_events.h>
+#include <cotouch/session/scene_limits.h>
 #include <cotouch/session/session.h>
 
 #include <cmath>
