@@ -1,12 +1,10 @@
 #include <cotouch/serve/elastic_basis.h>
 
-#include <cotouch/base/trig.h>
-#include <cotouch/elastic/eigen_symmetric.h>
+#include <cotouch/elastic/model_modes.h>
 #include <cotouch/elastic/tet_gradient.h>
 #include <cotouch/serve/wire_layout.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 namespace cotouch {
@@ -69,18 +67,6 @@ std::vector<float> gradients_of(const ElasticModel& model, const UsedNodes& used
   return rows;
 }
 
-// Vibrations about the rest shape: K u = omega^2 u, the coordinates being mass-orthonormal.
-SymmetricEigen vibrations_of(const ElasticModel& model) {
-  const std::size_t size = model.size();
-  const std::vector<double> rest(size);
-  std::vector<double> force(size), packed(packed_size(size)), full(size * size);
-  model.internal(rest, force, packed);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < size; ++i)
-    for (std::size_t j = i; j < size; ++j) full[i * size + j] = full[j * size + i] = packed[next++];
-  return eigen_symmetric(std::move(full), size);
-}
-
 }  // namespace
 
 std::size_t basis_bytes(const PartPicture& picture) {
@@ -98,10 +84,10 @@ std::string encode_basis(const PartPicture& picture) {
   wire::put(out,
             wire::ElasticHead{static_cast<std::uint32_t>(law), data.size, static_cast<std::uint32_t>(used.node.size()),
                               static_cast<std::uint32_t>(picture.embedding.size())});
-  const SymmetricEigen vibrations = vibrations_of(model);
-  for (const double square : vibrations.values)
-    wire::put(out, static_cast<float>(std::sqrt(std::max(square, 0.0)) / (2 * k_pi)));
-  for (const double value : vibrations.vectors) wire::put(out, static_cast<float>(value));
+  const std::vector<ModelMode> modes = modes_of(model);
+  for (const ModelMode& mode : modes) wire::put(out, static_cast<float>(mode.frequency));
+  for (const ModelMode& mode : modes)
+    for (const double value : mode.direction) wire::put(out, static_cast<float>(value));
   for (const std::uint32_t node : used.node)
     for (std::size_t k = 0; k < 3; ++k) wire::put(out, data.nodes[node][k]);
   for (const std::uint32_t node : used.node)

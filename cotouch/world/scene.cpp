@@ -72,8 +72,7 @@ void weigh(Scene& scene) {
 }
 
 bool can_be_held(const SceneBody& body) {
-  return body.motion == Motion::free ||
-         (body.parts.size() == 1 && body.parts[0].part && body.parts[0].part->elastic != nullptr);
+  return body.motion == Motion::free || is_elastic(body);
 }
 
 MassProperties mass_of(const SceneBody& body) {

@@ -136,7 +136,7 @@ class ElasticPage : public ::testing::Test {
   }
   Answer get(const std::string& target) {
     const char* const also = target.find('?') == std::string::npos ? "?" : "&";
-    return ask(server_->port(), http::verb::get, "/api/" + target + also + "token=" + k_token);
+    return testing_serve::get(server_->port(), "/api/" + target + also + "token=" + k_token);
   }
   Json scene() { return Json::parse(get("scene").body); }
 
@@ -172,7 +172,7 @@ TEST_F(ElasticPage, ABasisIsAskedForLikeAMesh) {
   EXPECT_EQ(get("elastic/1?scene=999").status, 409U);
   EXPECT_EQ(get("elastic/1").status, 400U);
   EXPECT_EQ(get("elastic/x?scene=" + generation).status, 400U);
-  EXPECT_EQ(ask(server_->port(), http::verb::get, "/api/elastic/1?scene=" + generation).status, 401U);
+  EXPECT_EQ(testing_serve::get(server_->port(), "/api/elastic/1?scene=" + generation).status, 401U);
 }
 
 // The size of the bar's coordinates in a frame.
