@@ -13,7 +13,7 @@
 namespace cotouch {
 namespace {
 
-constexpr double k_overlap = 4;  // cells, along the body, by which a domain reaches beyond its own half
+constexpr double k_overlap = 8;  // cells, along the body, by which a domain reaches beyond its own half
 constexpr double k_infinite = std::numeric_limits<double>::infinity();
 
 using Neighbours = std::vector<std::vector<std::uint32_t>>;
@@ -98,6 +98,15 @@ std::vector<std::vector<double>> ways_to_ends(const TetMesh& mesh, const Neighbo
   return ways;
 }
 
+double longest_edge(const TetMesh& mesh) {
+  double longest = 0;
+  for (const Tet& tet : mesh.tets)
+    for (std::size_t i = 0; i < 4; ++i)
+      for (std::size_t k = i + 1; k < 4; ++k)
+        longest = std::max(longest, norm_squared(mesh.nodes[tet[i]] - mesh.nodes[tet[k]]));
+  return std::sqrt(longest);
+}
+
 // The domain whose end is the nearest, the first among equals.
 std::uint32_t domain_of(const std::vector<std::vector<double>>& ways, std::size_t point) {
   std::uint32_t best = 0;
@@ -120,10 +129,10 @@ ClosestTriangle nearest_of(std::span<const Vec3f> points, const std::vector<bool
 
 // What of the part is nearer to the domain's points of the surface than to others: the intersection of the part and
 // that region, and half the difference of two distances is 1-Lipschitz. A point belongs to the domain if it is, along
-// the body, no farther beyond the middle between two ends than `k_overlap` cells: legs side by side stay apart, however
+// the body, no farther beyond the middle between two ends than `overlap` metres: legs side by side stay apart, however
 // near they are to each other.
 Field domain_field(const Field& whole, std::span<const Vec3f> points, const std::vector<std::vector<double>>& ways,
-                   std::uint32_t domain) {
+                   std::uint32_t domain, double overlap) {
   const double cell = static_cast<double>(whole.spacing());
   std::vector<bool> own(points.size());
   bool all = true;
@@ -131,7 +140,7 @@ Field domain_field(const Field& whole, std::span<const Vec3f> points, const std:
     double other = k_infinite;
     for (std::uint32_t d = 0; d < ways.size(); ++d)
       if (d != domain) other = std::min(other, ways[d][i]);
-    own[i] = (ways[domain][i] - other) / 2 <= k_overlap * cell;
+    own[i] = (ways[domain][i] - other) / 2 <= overlap;
     all = all && own[i];
   }
   if (all) return whole;
@@ -186,9 +195,11 @@ Proxies make_proxies(const TetMesh& mesh, const Shapes& shapes, const Field& fie
     for (ElasticDomain& domain : out.domains)
       if (best >= domain.begin && best < domain.end) domain.cover = std::max(domain.cover, std::sqrt(least));
   }
+  // Ways along edges are known to about an edge.
+  const double overlap = k_overlap * static_cast<double>(field.spacing()) + longest_edge(mesh);
   if (out.domains.size() > 1)
     for (const std::uint32_t d : domain_numbers)
-      out.fields.push_back(domain_field(field, shell.data().positions, ways, d));
+      out.fields.push_back(domain_field(field, shell.data().positions, ways, d, overlap));
   return out;
 }
 

@@ -9,22 +9,20 @@ namespace {
 
 constexpr int k_steps = 2000;  // along the beam
 
-template <std::size_t N>
-using State = std::array<double, N>;
+using State = std::array<double, 4>;
 
 // Runge and Kutta's rule of the fourth order from 0 to 1.
-template <std::size_t N, class Slope>
-State<N> integrate(State<N> y, const Slope& slope) {
+template <class Slope>
+State integrate(State y, const Slope& slope) {
   constexpr double h = 1.0 / k_steps;
-  const auto moved = [](const State<N>& a, const State<N>& by, double times) {
-    State<N> out = a;
-    for (std::size_t i = 0; i < N; ++i) out[i] += times * by[i];
+  const auto moved = [](const State& a, const State& by, double times) {
+    State out = a;
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] += times * by[i];
     return out;
   };
   for (int i = 0; i < k_steps; ++i) {
-    const State<N> a = slope(y), b = slope(moved(y, a, h / 2)), c = slope(moved(y, b, h / 2)),
-                   d = slope(moved(y, c, h));
-    for (std::size_t k = 0; k < N; ++k) y[k] += h / 6 * (a[k] + 2 * b[k] + 2 * c[k] + d[k]);
+    const State a = slope(y), b = slope(moved(y, a, h / 2)), c = slope(moved(y, b, h / 2)), d = slope(moved(y, c, h));
+    for (std::size_t k = 0; k < y.size(); ++k) y[k] += h / 6 * (a[k] + 2 * b[k] + 2 * c[k] + d[k]);
   }
   return y;
 }
@@ -50,13 +48,13 @@ double timoshenko_omega(const SquareBeam& beam, int n) {
   // Deflection w, turn t, moment M = E I t', force V = shear (w' - t); at the clamp w = t = 0.
   const auto end_of = [&](double omega, double moment, double force) {
     const double square = omega * omega;
-    return integrate<4>({0, 0, moment, force}, [&](const State<4>& y) -> State<4> {
+    return integrate({0, 0, moment, force}, [&](const State& y) -> State {
       return {l * (y[1] + y[3] / shear), l * y[2] / bending,
               l * (-y[3] - beam.density * beam.inertia() * square * y[1]), -l * mass * square * y[0]};
     });
   };
   const auto left_over = [&](double omega) {
-    const State<4> by_moment = end_of(omega, 1, 0), by_force = end_of(omega, 0, 1);
+    const State by_moment = end_of(omega, 1, 0), by_force = end_of(omega, 0, 1);
     return by_moment[2] * by_force[3] - by_moment[3] * by_force[2];
   };
   // Frequencies are nowhere closer to each other than the first is to zero.
@@ -68,18 +66,6 @@ double timoshenko_omega(const SquareBeam& beam, int n) {
     low = high;
     at_low = at_high;
   }
-}
-
-ElasticaTip elastica_tip(double p) {
-  // From the clamp with the curvature k: how the end is.
-  const auto end_of = [p](double k) {
-    return integrate<4>({0, k, 0, 0}, [p](const State<4>& y) -> State<4> {
-      return {y[1], -p * std::cos(y[0]), std::cos(y[0]), std::sin(y[0])};
-    });
-  };
-  const double k = bisect(0, p, [&](double curvature) { return end_of(curvature)[1]; });
-  const State<4> end = end_of(k);
-  return {end[2], end[3], end[0]};
 }
 
 }  // namespace cotouch

@@ -1,4 +1,4 @@
-// What theory says about beams: the vibrations of a cantilever, and how far one bends under a weight at its end.
+// What theory says about the vibrations of a cantilever. How far one bends is in elastica.h.
 #pragma once
 
 namespace cotouch {
@@ -17,14 +17,5 @@ struct SquareBeam {
 // / L)^2 sqrt(E I / (rho A)) with b = 1.875, 4.694, ... Found by integrating the four equations of first order along
 // the beam, from the clamp on, and searching for the frequencies at which neither moment nor force is left at the end.
 double timoshenko_omega(const SquareBeam& beam, int n);
-
-// Where the end of a beam that does not stretch is under the force P across it, whose direction stays (the elastica):
-// the angle t against the x axis along the beam, s from 0 to 1, has t'' = -p cos t, t(0) = 0, t'(1) = 0 with
-// p = P L^2 / (E I).
-struct ElasticaTip {
-  double along, aside;  // of the end, in lengths of the beam; at rest it is at (1, 0)
-  double angle;         // of the end, radians
-};
-ElasticaTip elastica_tip(double p);
 
 }  // namespace cotouch

@@ -61,7 +61,7 @@ class BentBody {
   double approximate(const Vec3d& at) const {
     const Vec3f place(at);
     float distance = 0;
-    field_.distances(&place, 1, DeformedField::k_ask_all, &distance);
+    field_.distances(&place, 1, 1, &distance);  // a metre: everything counts
     return static_cast<double>(distance);
   }
   const TriangleMesh& surface() const { return surface_; }

@@ -2,7 +2,7 @@
 // against the theory of thin bars.
 #include <cotouch/elastic/modal_derivatives.h>
 #include <cotouch/elastic/stvk_step.h>
-#include <elastic/elastica.h>
+#include <cotouch/experiment/elastica.h>
 #include <elastic/stvk_fields.h>
 #include <elastic/test_bodies.h>
 

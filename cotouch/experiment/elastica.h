@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-namespace cotouch::test {
+namespace cotouch {
 
 struct ElasticaTip {
   double along = 1, across = 0;  // position, in lengths
@@ -46,4 +46,4 @@ inline ElasticaTip elastica_tip(double p) {
   return shoot((low + high) / 2).tip;
 }
 
-}  // namespace cotouch::test
+}  // namespace cotouch
