@@ -91,11 +91,11 @@ void check_output(const PrepareCommand& command) {
 
 void run_prepare(const PrepareCommand& command) {
   check_output(command);
+  PartSettings settings = command.settings;
+  settings.elastic = elastic_settings(command.elastic);
   const std::int64_t start = monotonic_ns();
   ProgressBar bar(command.json);
   bar.update("Reading the mesh", 0);
-  PartSettings settings = command.settings;
-  settings.elastic = elastic_settings(command.elastic);
   const Input input = read_input(command);
   const ImportedMesh& imported = input.surface;
   const TetMesh* const tets = settings.elastic && input.tets ? &*input.tets : nullptr;

@@ -60,7 +60,7 @@ TEST_F(ElasticCommand, WhatMakesNoSenseIsToldInASentence) {
   expect_one_sentence(prepare({"--elastic", "cheese"}));
   expect_one_sentence(prepare({"--elastic", "rubber", "--poisson", "0.5"}));
   expect_one_sentence(prepare({"--elastic", "rubber", "--anchor", "w<3"}));
-  expect_one_sentence(prepare({"--elastic", "rubber", "--anchor", "x<-9", "--tets", "400"}));
+  expect_one_sentence(prepare({"--elastic", "rubber", "--anchor", "x<-9", "--tets", "400", "--json"}));
   expect_one_sentence(prepare({"--elastic", "rubber", "--modes", "65"}));
   EXPECT_EQ(prepare({"--anchor", "x<0"}).code, 2);  // of a rigid part
   EXPECT_EQ(prepare({"--elastic", "rubber", "--tets", "100", "--edge", "0.01"}).code, 2);
@@ -98,7 +98,7 @@ TEST_F(ElasticCommand, TetrahedraAreTakenAsTheyAre) {
   // Without a material it is a rigid part of their surface.
   ASSERT_EQ(prepare({"--unit", "mm"}, "block.node").code, 0);
   EXPECT_FALSE(read_asset(folder_ / "bar.cot").elastic);
-  expect_one_sentence(prepare({"--unit", "mm", "--up", "y", "--elastic", "steel"}, "block.node"));
+  expect_one_sentence(prepare({"--unit", "mm", "--up", "y", "--elastic", "steel", "--json"}, "block.node"));
 }
 
 }  // namespace
