@@ -141,7 +141,8 @@ class Watch {
   // After every cycle.
   void add(const SimulatedDevice& device, const TouchFrame& frame, const TouchWorld& world) {
     const WorldState& state = world.state();
-    const Pose grip = state.bodies()[body_].pose * state.hands()[0].grip;
+    const HandRecord& hand = state.hands()[0];
+    const Pose grip = hand.body >= 0 ? held_pose(model_, state, hand) : state.bodies()[body_].pose * hand.grip;
     const double stored =
         coupling_energy(model_.settings().coupling, device.pose(), grip) + with_mass(state) - at_start_;
     account_.add(device.energy(), stored, contacts_.energy(state, world.scratch()));
