@@ -309,6 +309,7 @@ constexpr const char* k_prepared_everywhere[] = {"ball-socket", "gears", "engine
 void compare_small(Comparison& comparison, const std::string& name) {
   Scene scene = builtin_scene(name);
   // Small enough for an unoptimised build and for emulation; large enough for several tree levels and many bricks.
+  int steps = 300;
   for (SceneBody& body : scene.bodies)
     for (ScenePart& part : body.parts) {
       part.settings.field.resolution = 28;
@@ -316,11 +317,12 @@ void compare_small(Comparison& comparison, const std::string& name) {
       if (!part.settings.elastic) continue;
       part.settings.field.resolution = 40;  // thin parts need more to be one piece
       part.settings.elastic->tets.target_tets = 600;
+      steps = 60;
     }
   prepare_here(scene);
   comparison.say(name + "/parts", parts_hash(scene));
   compare_elastic(comparison, name, scene);
-  comparison.say(name + "/steps", steps_hash(scene, 300));
+  comparison.say(name + "/steps", steps_hash(scene, steps));
 }
 
 void compare_as_shown(Comparison& comparison, const std::string& name) {
