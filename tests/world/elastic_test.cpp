@@ -281,16 +281,25 @@ TEST(ElasticWorldSlow, TwoSoftBarsPressedTogetherForAMinuteNeitherGainEnergyNorP
       run.advance(0.002);
     }
     run.advance(4);
-    const double held = run.total_energy();
+    // With what the hand's spring and the contact store: the bars creep along each other for a while, at the slowest
+    // speed that friction knows, and what the spring gives then bends them.
+    const auto stored = [&] {
+      const HandRecord& hand = run.state.hands()[0];
+      const double depth8 = run.scratch.contact(0).sums.depth8;
+      return run.total_energy() +
+             coupling_energy(run.model.settings().coupling, hand.pose, held_pose(run.model, run.state, hand)) +
+             run.model.settings().contact.stiffness / 2 * std::sqrt(std::sqrt(depth8));
+    };
+    const double held = stored();
     EXPECT_GT(held, 1e-4);
     EXPECT_GT(run.scratch.stats().in_contact, 0U);
     double most = held, deepest = 0;
     for (int i = 0; i < 60; ++i) {
       run.advance(1);
-      most = std::max(most, run.total_energy());
+      most = std::max(most, stored());
       deepest = std::max(deepest, static_cast<double>(run.scratch.stats().deepest));
     }
-    EXPECT_LE(most, held * 1.001 + 1e-9);
+    EXPECT_LE(most, held * (1 + 1e-5));
     EXPECT_LT(deepest, static_cast<double>(part->field.spacing()));
     EXPECT_GT(run.scratch.stats().in_contact, 0U);
   }
