@@ -67,7 +67,11 @@ function cpp() {
   lines.push('');
   for (const { name, type, values } of layout.enums) {
     const all = Object.entries(values).map(([key, value]) => `${key} = ${value}`);
-    lines.push(`enum class ${pascal(name)} : ${kTypes[type].cpp} { ${all.join(', ')} };`);
+    const head = `enum class ${pascal(name)} : ${kTypes[type].cpp} {`;
+    const line = `${head} ${all.join(', ')} };`;
+    // As clang-format has it.
+    if (line.length <= 120) lines.push(line);
+    else lines.push(head, ...all.map((one, i) => (i + 1 < all.length ? `  ${one},` : `  ${one}`)), '};');
   }
   lines.push('');
   for (const { name, bits } of layout.flags)

@@ -9,7 +9,16 @@ inline constexpr std::uint8_t k_version = 2;
 inline constexpr std::size_t k_max_page_message_bytes = 4096;
 
 enum class MessageType : std::uint8_t { state = 1, near = 2, hand_input = 16 };
-enum class SectionType : std::uint16_t { clock = 1, hands = 2, bodies = 3, contacts = 4, traversed = 5, task = 6, bending = 7, coordinates = 8 };
+enum class SectionType : std::uint16_t {
+  clock = 1,
+  hands = 2,
+  bodies = 3,
+  contacts = 4,
+  traversed = 5,
+  task = 6,
+  bending = 7,
+  coordinates = 8
+};
 enum class HolderKind : std::uint8_t { nobody = 0, page = 1, device = 2, script = 3 };
 enum class BodyMotion : std::uint8_t { fixed = 0, path = 1, free = 2 };
 enum class ElasticLaw : std::uint32_t { warped = 0, stvk = 1 };
