@@ -58,7 +58,6 @@ TEST(Deformation, BallsOfTheTreeHoldEveryPointBelowThemHoweverThePartIsBent) {
 
 TEST(Deformation, BoundsAreNotUseless) {
   // A bar that is bent by a tenth of its length: balls of the second level grow by less than their own radius.
-  Random random(2);
   for (const ElasticLaw law : k_laws) {
     const Part& part = *held_bar(law);
     Deformation shape(*part.elastic);

@@ -85,9 +85,9 @@ test('gravity, mass, copies and a task are asked of the server and shown as it s
 
   await page.locator('#tab-world').click();
   await page.locator('#gravity').check();
-  await expect(page.locator('#world .slider output')).toHaveText('9.8 m/s²');
+  await expect(page.getByRole('status', { name: 'Strength' })).toHaveText('9.8 m/s²');
   await page.locator('#gravity').uncheck();
-  await expect(page.locator('#world .slider output')).toHaveText('off');
+  await expect(page.getByRole('status', { name: 'Strength' })).toHaveText('off');
 
   await expect(page.locator('#body')).toBeHidden();
   const point = await grabPoint(page);
