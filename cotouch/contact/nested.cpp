@@ -68,7 +68,8 @@ struct BentSource {
 struct BentFieldSource {
   BentSource points;
   const DeformedField* field;
-  Pose relative;  // the shell's in the field's frame
+  Mat3 turn;  // the shell's frame in the field's
+  Vec3d move;
 
   const Shell& shell() const noexcept { return points.shell(); }
   void look_up(const std::uint32_t* point, std::uint32_t count, float* distance) const noexcept {
@@ -76,7 +77,7 @@ struct BentFieldSource {
     for (std::uint32_t begin = 0; begin < count; begin += ContactScratch::k_block) {
       const std::uint32_t size = std::min(ContactScratch::k_block, count - begin);
       points.shape->shell_points(shell().data().positions.data(), point + begin, size, at.data());
-      for (std::uint32_t i = 0; i < size; ++i) at[i] = Vec3f(transform(relative, Vec3d(at[i])));
+      for (std::uint32_t i = 0; i < size; ++i) at[i] = Vec3f(turn * Vec3d(at[i]) + move);
       field->distances(at.data(), size, points.rigid.clearance, distance + begin);
       for (std::uint32_t i = 0; i < size; ++i) distance[begin + i] -= points.rigid.clearance;
     }
@@ -283,7 +284,8 @@ void NestedContact::evaluate(const BodyState& shell, const BodyState& field, con
   }
   RigidSource& source = placement.source;
   if (placement.deformed != nullptr) {
-    const BentFieldSource bent{{source, placement.shape}, placement.deformed, placement.relative};
+    const BentFieldSource bent{
+        {source, placement.shape}, placement.deformed, placement.turn, placement.relative.position};
     Traversal<BentFieldSource, false>(bent, detail, last_, scratch, nullptr).run(out.stats);
   } else if (placement.shape != nullptr) {
     const BentSource bent{source, placement.shape};
@@ -360,7 +362,8 @@ double NestedContact::gap(const BodyState& shell, const BodyState& field, double
   Placement p;
   if (!place(shell, field, p)) return wanted;
   const BentSource bent{p.source, p.shape};
-  if (p.deformed != nullptr) return gap_of(BentFieldSource{bent, p.deformed, p.relative}, wanted, most_nodes, scratch);
+  if (p.deformed != nullptr)
+    return gap_of(BentFieldSource{bent, p.deformed, p.turn, p.relative.position}, wanted, most_nodes, scratch);
   if (p.shape != nullptr) return gap_of(bent, wanted, most_nodes, scratch);
   return gap_of(p.source, wanted, most_nodes, scratch);
 }

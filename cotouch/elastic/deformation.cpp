@@ -45,12 +45,16 @@ Deformation::Deformation(const ElasticModel& model)
 }
 
 void Deformation::set(const double* q) noexcept {
+  bool same = round_ != 0;
   for (std::uint32_t j = 0; j < model_->size(); ++j) {
-    const auto value = static_cast<float>(q[j]);
-    q_[j] = std::isfinite(value) ? value : 0;
-    size_[j] = std::fabs(q_[j]);
+    auto value = static_cast<float>(q[j]);
+    if (!std::isfinite(value)) value = 0;
+    same = same && value == q_[j];
+    q_[j] = value;
+    size_[j] = std::fabs(value);
   }
   largest_move_ = model_->largest_move(q);
+  if (same) return;
   if (++round_ == 0) {  // so many rounds that the number is used again
     std::fill(evaluated_.begin(), evaluated_.end(), 0U);
     round_ = 1;
@@ -86,8 +90,14 @@ Deformation::Linear Deformation::linear_at(const EmbeddedPoint& point) noexcept 
 }
 
 Vec3d Deformation::displacement_at(const EmbeddedPoint& point) noexcept {
-  const Linear linear = linear_at(point);
-  return model_->data().law == ElasticLaw::warped ? warped(linear.displacement, linear.rotation) : linear.displacement;
+  if (model_->data().law == ElasticLaw::warped) {
+    const Linear linear = linear_at(point);
+    return warped(linear.displacement, linear.rotation);
+  }
+  Vec3d sum;
+  for (std::size_t k = 0; k < 4; ++k)
+    sum += Vec3d(node(point.node[k]).displacement) * static_cast<double>(point.weight[k]);
+  return sum;
 }
 
 Quat Deformation::turn_at(const EmbeddedPoint& point) noexcept {

@@ -18,8 +18,9 @@ class Deformation {
   explicit Deformation(const ElasticModel& model);
 
   const ElasticModel& model() const noexcept { return *model_; }
-  // Forgets what was evaluated. Coordinates that are not finite count as zero.
+  // Forgets what was evaluated, unless these are the same again. Coordinates that are not finite count as zero.
   void set(const double* q) noexcept;
+  std::span<const float> coordinates() const noexcept { return {q_.data(), model_->size()}; }
 
   double largest_move() const noexcept { return largest_move_; }  // of any point, metres
 

@@ -13,6 +13,7 @@ constexpr std::uint32_t k_lanes = 4;
 constexpr float k_nowhere = 1e18F;  // metres: where there is no proxy
 constexpr float k_close =
     0.1F;  // cells by which the nearest proxy alone may be wrong, beside what it disagrees with others
+constexpr std::uint32_t k_block = 64;  // places looked up at once
 constexpr double k_at_a_proxy = 1e-9;  // metres: as close as this, no other counts
 
 Mat3 inverted(const Mat3& m) {
@@ -35,14 +36,15 @@ double largest_stretch(const Mat3& m) {
 
 }  // namespace
 
-DeformedField::DeformedField(const ElasticModel& model, const Field& whole) : model_(&model) {
+DeformedField::DeformedField(const ElasticModel& model, const Field& whole)
+    : model_(&model), set_at_(model.size(), std::numeric_limits<float>::quiet_NaN()) {
   const ElasticData& data = model.data();
   for (const ElasticProxy& proxy : data.proxies)
     proxies_.push_back({proxy.rest, proxy.rest, Mat3::identity(), Mat3::identity(), {}});
   for (std::size_t i = 0; i < data.domains.size(); ++i) {
     const ElasticDomain& domain = data.domains[i];
     domains_.push_back(
-        {data.domains.size() == 1 ? whole : model.domain_field(i), domain.begin, domain.end, 0, domain.cover});
+        {data.domains.size() == 1 ? whole : model.domain_field(i), domain.begin, domain.end, 0, domain.cover, {}, 0});
   }
   for (Domain& domain : domains_) {
     domain.side = static_cast<std::uint32_t>(x_.size());
@@ -61,6 +63,15 @@ DeformedField::DeformedField(const ElasticModel& model, const Field& whole) : mo
 }
 
 void DeformedField::set(Deformation& shape) noexcept {
+  const std::span<const float> now = shape.coordinates();
+  if (std::equal(now.begin(), now.end(), set_at_.begin())) return;
+  std::copy(now.begin(), now.end(), set_at_.begin());
+  set_proxies(shape);
+  set_balls();
+  set_disagreement();
+}
+
+void DeformedField::set_proxies(Deformation& shape) noexcept {
   const ElasticData& data = model_->data();
   double shortest = 1, longest = 1;
   for (std::size_t i = 0; i < proxies_.size(); ++i) {
@@ -90,6 +101,24 @@ void DeformedField::set(Deformation& shape) noexcept {
                    f(m(2, 0)), f(m(2, 1)), f(m(2, 2)), f(t.x),     f(t.y),     f(t.z)};
     }
   }
+  least_stretch_ = static_cast<float>(shortest);
+  most_stretch_ = static_cast<float>(longest);
+}
+
+// No point of a domain's surface is farther from its nearest proxy than proxies cover.
+void DeformedField::set_balls() noexcept {
+  for (Domain& domain : domains_) {
+    Vec3f sum;
+    for (std::uint32_t i = domain.begin; i < domain.end; ++i) sum += proxies_[i].place;
+    domain.center = sum / static_cast<float>(domain.end - domain.begin);
+    float farthest = 0;
+    for (std::uint32_t i = domain.begin; i < domain.end; ++i)
+      farthest = std::max(farthest, norm_squared(proxies_[i].place - domain.center));
+    domain.radius = std::sqrt(farthest) + domain.cover * most_stretch_;
+  }
+}
+
+void DeformedField::set_disagreement() noexcept {
   disagreement_ = 0;
   for (std::size_t i = 0; i < proxies_.size(); ++i)
     for (const std::uint32_t k : neighbours_[i]) {
@@ -97,8 +126,6 @@ void DeformedField::set(Deformation& shape) noexcept {
           Vec3d(proxies_[i].place) + proxies_[i].gradient * (Vec3d(proxies_[k].rest) - Vec3d(proxies_[i].rest));
       disagreement_ = std::max(disagreement_, static_cast<float>(norm(expected - Vec3d(proxies_[k].place))));
     }
-  least_stretch_ = static_cast<float>(shortest);
-  most_stretch_ = static_cast<float>(longest);
 }
 
 DeformedField::Nearest DeformedField::nearest(const Domain& domain, const Vec3d& at) const noexcept {
@@ -177,30 +204,54 @@ DeformedField::Near DeformedField::nearest_one(const Domain& domain, const Vec3f
   for (std::size_t k = 1; k < k_lanes; ++k)
     if (least[k] < least[lane] || (least[k] == least[lane] && best[k] < best[lane])) lane = k;
   const std::uint32_t proxy = domain.begin + std::min(static_cast<std::uint32_t>(best[lane]), count - 1);
-  return {proxy, std::sqrt(least[lane]), 0};
+  return {proxy, std::sqrt(least[lane])};
 }
 
 void DeformedField::distances(const Vec3f* at, std::uint32_t count, float clearance, float* distance) const noexcept {
-  for (std::uint32_t i = 0; i < count; ++i) {
-    // No point of a domain's surface is nearer than its nearest proxy less what proxies cover.
-    std::array<Near, k_most_domains> near;
-    std::size_t first = 0;
-    for (std::size_t d = 0; d < domains_.size(); ++d) {
-      near[d] = nearest_one(domains_[d], at[i]);
-      near[d].bound = near[d].distance - domains_[d].cover * most_stretch_;
-      if (near[d].distance < near[first].distance) first = d;
-    }
-    float least = distance_in(domains_[first], near[first], at[i], clearance);
-    for (std::size_t d = 0; d < domains_.size(); ++d)
-      if (d != first && near[d].bound < least)
-        least = std::min(least, distance_in(domains_[d], near[d], at[i], clearance));
-    distance[i] = least;
-  }
+  for (std::uint32_t begin = 0; begin < count; begin += k_block)
+    block_distances(at + begin, std::min(k_block, count - begin), clearance, distance + begin);
 }
 
-float DeformedField::distance_in(const Domain& domain, const Near& near, const Vec3f& at,
-                                 float clearance) const noexcept {
-  const float rough = domain.field.distance_in_cells(proxies_[near.proxy].map(at));
+// First of that domain alone which may be nearest, as its nearest proxy has it: many places at once. Few of them want
+// more.
+void DeformedField::block_distances(const Vec3f* at, std::uint32_t count, float clearance,
+                                    float* distance) const noexcept {
+  static constexpr CellMap k_as_it_is{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
+  std::array<std::array<float, k_most_domains>, k_block> bound;  // no point of the domain's surface is nearer
+  std::array<std::uint8_t, k_block> first;
+  std::array<Vec3f, k_block> cell;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::size_t best = 0;
+    for (std::size_t d = 0; d < domains_.size(); ++d) {
+      bound[i][d] = norm(at[i] - domains_[d].center) - domains_[d].radius;
+      if (bound[i][d] < bound[i][best]) best = d;
+    }
+    first[i] = static_cast<std::uint8_t>(best);
+    cell[i] = proxies_[nearest_one(domains_[best], at[i]).proxy].map(at[i]);
+  }
+  std::array<std::uint32_t, k_block> asked;
+  std::array<float, k_block> answer;
+  for (std::size_t d = 0; d < domains_.size(); ++d) {
+    std::uint32_t size = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      asked[size] = i;
+      size += first[i] == d ? 1U : 0U;
+    }
+    domains_[d].field.distances(k_as_it_is, cell.data(), asked.data(), size, answer.data());
+    for (std::uint32_t k = 0; k < size; ++k)
+      distance[asked[k]] = refined(domains_[d], answer[k], at[asked[k]], clearance);
+  }
+  for (std::uint32_t i = 0; i < count; ++i)
+    for (std::size_t d = 0; d < domains_.size(); ++d) {
+      if (d == first[i] || !(bound[i][d] < distance[i])) continue;
+      const Near near = nearest_one(domains_[d], at[i]);
+      if (!(near.distance - domains_[d].cover * most_stretch_ < distance[i])) continue;
+      const float rough = domains_[d].field.distance_in_cells(proxies_[near.proxy].map(at[i]));
+      distance[i] = std::min(distance[i], refined(domains_[d], rough, at[i], clearance));
+    }
+}
+
+float DeformedField::refined(const Domain& domain, float rough, const Vec3f& at, float clearance) const noexcept {
   return rough < clearance + 2 * disagreement_ + k_close * domain.field.spacing()
              ? static_cast<float>(distance_in(domain, Vec3d(at)))
              : rough;

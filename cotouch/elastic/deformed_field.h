@@ -30,7 +30,7 @@ class DeformedField {
   // Keeps references: to the model, and to `whole`, the field of the part at rest, if the model has one domain only.
   DeformedField(const ElasticModel& model, const Field& whole);
 
-  // The proxies' places at the deformation's coordinates.
+  // The proxies' places at the deformation's coordinates, once for the same.
   void set(Deformation& shape) noexcept;
 
   // Metres, of places in the part's frame. What surely is farther than `clearance` is asked of the nearest proxy alone.
@@ -57,6 +57,8 @@ class DeformedField {
     std::uint32_t begin = 0, end = 0;  // of its proxies
     std::uint32_t side = 0;            // where their places begin in x_, y_, z_
     float cover = 0;                   // metres from any point of its surface to the next proxy, at rest
+    Vec3f center;                      // of a ball that holds its surface as it is bent
+    float radius = 0;
   };
   struct Nearest {
     std::array<std::uint32_t, k_nearest> proxy;
@@ -64,19 +66,25 @@ class DeformedField {
     std::uint32_t count = 0;
     double sum = 0;  // of s
   };
+  void set_proxies(Deformation& shape) noexcept;
+  void set_balls() noexcept;
+  void set_disagreement() noexcept;
   Nearest nearest(const Domain& domain, const Vec3d& at) const noexcept;
   struct Near {
     std::uint32_t proxy;
-    float distance, bound;  // metres: of the proxy, and no more than that of the domain's surface
+    float distance;  // metres
   };
   Near nearest_one(const Domain& domain, const Vec3f& at) const noexcept;
-  float distance_in(const Domain& domain, const Near& near, const Vec3f& at, float clearance) const noexcept;
+  void block_distances(const Vec3f* at, std::uint32_t count, float clearance, float* distance) const noexcept;
+  // What several proxies say, if what the nearest one alone says may be wrong.
+  float refined(const Domain& domain, float rough, const Vec3f& at, float clearance) const noexcept;
   Vec3d pulled_back(const Proxy& proxy, const Vec3d& at) const noexcept {
     return Vec3d(proxy.rest) + proxy.inverse * (at - Vec3d(proxy.place));
   }
   double distance_in(const Domain& domain, const Vec3d& at) const noexcept;
 
   const ElasticModel* model_;
+  std::vector<float> set_at_;  // the coordinates of the proxies as they are; not numbers before the first
   std::vector<Proxy> proxies_;
   std::vector<Domain> domains_;
   std::vector<float> x_, y_, z_;  // where the proxies are, side by side; each domain's begin at a multiple of four

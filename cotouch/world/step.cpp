@@ -26,6 +26,7 @@ struct Step {
   bool keeps_hold(const HandRecord& hand) const noexcept;
   void take_hold(HandRecord& hand) noexcept;
   Deformation& shape_of(std::uint32_t body) noexcept;
+  void find_velocities(const Island& island, double left, double h) noexcept;
   void advance(const Island& island) noexcept;
   double next_substep(const Island& island, double left) noexcept;
   void set_speeds(const Island& island) noexcept;
@@ -161,6 +162,27 @@ double Step::next_substep(const Island& island, double left) noexcept {
   return left / count;
 }
 
+// Everything's velocity after `h` seconds.
+void Step::find_velocities(const Island& island, double left, double h) noexcept {
+  w.unknowns.clear();
+  for (const std::uint32_t i : bodies(island)) {
+    BodyWork& body = w.bodies[i];
+    if (body.role == Role::path) {
+      const double now = state.head().ticks * tick + (tick - left);
+      follow_path(model, state, i, now, now + h, w);
+    } else if (body.role == Role::held) {
+      set_held_velocity(model, state, i, h, w);
+    } else if (body.role == Role::free) {
+      body.velocity = {state.bodies()[i].velocity, state.bodies()[i].spin};
+      body.unknown = static_cast<std::int32_t>(w.unknowns.size());
+      w.unknowns.push_back(i);
+    }
+  }
+  list_bending(island, w);
+  add_grasps(model, state, island, w);
+  solve_velocities(model, h, w);
+}
+
 // An island through the tick.
 void Step::advance(const Island& island) noexcept {
   double left = tick;
@@ -172,24 +194,17 @@ void Step::advance(const Island& island) noexcept {
     sum_contacts(model, island, w);
     for (const std::uint32_t i : bodies(island))
       if (w.bodies[i].role == Role::held) balance(model, state, i, w);
-    const double h = next_substep(island, left);
-    w.unknowns.clear();
-    for (const std::uint32_t i : bodies(island)) {
-      BodyWork& body = w.bodies[i];
-      if (body.role == Role::path) {
-        const double now = state.head().ticks * tick + (tick - left);
-        follow_path(model, state, i, now, now + h, w);
-      } else if (body.role == Role::held) {
-        set_held_velocity(model, state, i, h, w);
-      } else if (body.role == Role::free) {
-        body.velocity = {state.bodies()[i].velocity, state.bodies()[i].spin};
-        body.unknown = static_cast<std::int32_t>(w.unknowns.size());
-        w.unknowns.push_back(i);
+    double h = next_substep(island, left);
+    find_velocities(island, left, h);
+    // What was bent and slips off goes from rest to metres a second: not as far as that before the next look.
+    if (found_faster(w)) {
+      const double shorter = next_substep(island, left);
+      if (shorter < h) {
+        h = shorter;
+        sum_contacts(model, island, w);
+        find_velocities(island, left, h);
       }
     }
-    list_bending(island, w);
-    add_grasps(model, state, island, w);
-    solve_velocities(model, h, w);
     for (const std::uint32_t i : bodies(island)) move_body(model, state, i, h, w);
     for (const std::uint32_t i : w.bent) move_bending(model, i, h, w);
     left = h < left ? left - h : 0;
@@ -251,7 +266,7 @@ StepScratch::StepScratch(const WorldModel& model, bool coherence) : work_(std::m
   std::uint32_t largest = 0;
   for (std::uint32_t i = 0; i < bodies; ++i)
     if (const ElasticModel* elastic = model.elastic(i)) {
-      w.bending.emplace_back(*elastic, model.bodies()[i].pieces[0].part->field);
+      w.bending.emplace_back(*model.bodies()[i].pieces[0].part);
       for (const PairModel& pair : model.pairs()) w.bending.back().field_is_asked |= pair.field_body == i;
       coordinates += elastic->size();
       largest = std::max(largest, elastic->size());

@@ -64,14 +64,15 @@ void keep_energy(BendingWork& bending, const double* move, double allowed) {
 
 }  // namespace
 
-BendingWork::BendingWork(const ElasticModel& elastic, const Field& rest)
-    : model(&elastic),
-      shape(elastic),
-      field(elastic, rest),
-      force(elastic.size()),
-      tangent(packed_size(elastic.size())),
+BendingWork::BendingWork(const Part& part)
+    : model(part.elastic.get()),
+      shape(*model),
+      field(*model, part.field),
+      coarse(*model, part.shell),
+      force(model->size()),
+      tangent(packed_size(model->size())),
       block(tangent.size()),
-      known_at(elastic.size(), std::numeric_limits<double>::quiet_NaN()) {
+      known_at(model->size(), std::numeric_limits<double>::quiet_NaN()) {
 }
 
 void BendingWork::set_shape() noexcept {
@@ -118,8 +119,9 @@ void begin_bending(const WorldModel& model, std::uint32_t i, StepScratch::Work& 
   BendingWork& bending = w.bending[static_cast<std::size_t>(body.bending)];
   bending.find_force();
   const double tick = model.settings().tick;
-  body.bend_speed = bending.model->largest_move(bending.rate());
-  body.travel += (body.bend_speed + bending.model->largest_move(bending.force.data()) * tick) * tick;
+  body.bent = bending.coarse.farthest(bending.q);
+  body.bend_speed = bending.fastest(bending.rate());
+  body.travel += (body.bend_speed + bending.fastest(bending.force.data()) * tick) * tick;
 }
 
 void list_bending(const Island& island, StepScratch::Work& w) noexcept {
@@ -136,6 +138,23 @@ void list_bending(const Island& island, StepScratch::Work& w) noexcept {
   }
 }
 
+bool found_faster(StepScratch::Work& w) noexcept {
+  constexpr double k_much = 1.5;
+  bool faster = false;
+  for (const std::uint32_t i : w.bent) {
+    BodyWork& body = w.bodies[i];
+    const BendingWork& bending = w.bending[static_cast<std::size_t>(body.bending)];
+    std::array<double, k_most_coordinates> mean;
+    for (std::size_t j = 0; j < bending.size(); ++j)
+      mean[j] = bending.rate()[j] + 0.5 * w.bend_change[bending.unknown + j];
+    const double speed = bending.fastest(mean.data());
+    if (!(speed > k_much * body.bend_speed)) continue;
+    body.bend_speed = speed;
+    faster = true;
+  }
+  return faster;
+}
+
 // The trapezoidal rule, which neither adds to a vibration nor takes from it.
 void move_bending(const WorldModel& model, std::uint32_t i, double h, StepScratch::Work& w) noexcept {
   BodyWork& body = w.bodies[i];
@@ -149,7 +168,7 @@ void move_bending(const WorldModel& model, std::uint32_t i, double h, StepScratc
   const double allowed = sound ? allowed_energy(bending, change, h) : 0;
   if (sound) {
     for (std::size_t j = 0; j < bending.size(); ++j) rate[j] += 0.5 * change[j];  // the mean of the substep
-    moved = bending.model->largest_move(rate) * h;
+    moved = bending.fastest(rate) * h;
     for (std::size_t j = 0; j < bending.size(); ++j) {
       move[j] = rate[j] * h;
       q[j] += move[j];
@@ -159,18 +178,18 @@ void move_bending(const WorldModel& model, std::uint32_t i, double h, StepScratc
     std::fill(rate, rate + bending.size(), 0.0);
   }
   if (sound) keep_energy(bending, move.data(), allowed);
-  const double bent = bending.model->largest_move(q), most = k_farthest_bend * model.reach(i);
+  const double bent = bending.coarse.farthest(q), most = k_farthest_bend * model.reach(i);
   if (bent > most)
     for (std::size_t j = 0; j < bending.size(); ++j) {
       q[j] *= most / bent;
       rate[j] = 0;
     }
-  const double speed = bending.model->largest_move(rate);
+  bending.set_shape();
+  const double speed = bending.fastest(rate);
   if (speed > k_fastest_bend)
     for (std::size_t j = 0; j < bending.size(); ++j) rate[j] *= k_fastest_bend / speed;
   body.moved += moved;
   body.bend_speed = std::min(speed, k_fastest_bend);
-  bending.set_shape();
 }
 
 Vec3d gravity_on(const WorldModel& model, std::uint32_t i, const Pose& pose) noexcept {

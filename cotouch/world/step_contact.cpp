@@ -12,7 +12,11 @@ constexpr double k_slip = 2e-4;         // m/s below which friction is viscous
 constexpr double k_rolling_arm = 4e-4;  // metres: what rolls gives way a little; a ball of 28 mm slows by 0.1 m/s^2
 constexpr double k_slow_roll = 0.005;   // rad/s below which that is viscous
 constexpr double k_recovery = 0.005;    // seconds in which what is in another gets out
-constexpr double k_rolls = 0.002;       // metres: what touches on less than this may roll
+// The same where a hand leads one of the two without inertia and something bends: no longer, because one that is led
+// goes to and fro by hairs from tick to tick, and each would drag the other along. Enough to take what a soft body
+// would gain by getting into another before that is seen.
+constexpr double k_led_recovery = 6e-4;
+constexpr double k_rolls = 0.002;            // metres: what touches on less than this may roll
 constexpr std::uint64_t k_later_looks = 16;  // whole budgets that all looks of a tick after the first may cost
 constexpr double k_held_look = 4.096e6;      // nodes a second of the tick: what a later look at something held may cost
 
@@ -277,10 +281,13 @@ void sum_contacts(const WorldModel& model, const Island& island, StepScratch::Wo
     const Friction braking = friction(settings.friction, width2, arm, force.wrench, relative);
     link.damping = braking.damping;
     if (bend != nullptr) bend_by_friction(sums, braking.sliding, arm, *bend);
-    // A body held without inertia goes its whole way in one substep, however short: its speed means nothing.
-    if (is_held(a) || is_held(b)) continue;
-    link.recovery = bend != nullptr ? force.stiffness * k_recovery : recovery_damping(force.stiffness, width2, arm);
-    if (bend != nullptr) bend->recovery = k_recovery;
+    const bool led = is_held(a) || is_held(b);
+    if (bend != nullptr) {
+      bend->recovery = led ? k_led_recovery : k_recovery;
+      link.recovery = force.stiffness * bend->recovery;
+    } else if (!led) {  // it goes its whole way in one substep, however short: its speed means nothing
+      link.recovery = recovery_damping(force.stiffness, width2, arm);
+    }
   }
 }
 

@@ -70,24 +70,22 @@ class IslandSearch {
     }
   }
 
-  // Metres by which a body may reach out of its box.
-  double bent(const BodyWork& body) const {
-    return body.bending < 0 ? 0 : w_.bending[static_cast<std::size_t>(body.bending)].shape.largest_move();
-  }
-
   bool may_meet(std::uint32_t i) {
     const PairModel& pair = model_.pairs()[i];
     const std::uint32_t shell = pair.shell_body, field = pair.field_body;
     if (!moves(shell) && !moves(field)) return false;
     const BodyWork &a = w_.bodies[shell], &b = w_.bodies[field];
-    const double travel = a.travel + b.travel, margin = travel + a.clearance + b.clearance + bent(a) + bent(b);
+    const double travel = a.travel + b.travel, margin = travel + a.clearance + b.clearance + a.bent + b.bent;
     if (norm(a.pose.position - b.pose.position) > model_.reach(shell) + model_.reach(field) + margin) return false;
     if (are_apart(model_.box(shell, pair.shell_piece), piece_pose(model_, w_, shell, pair.shell_piece),
                   model_.box(field, pair.field_piece), piece_pose(model_, w_, field, pair.field_piece), margin))
       return false;
     PairWork& work = w_.pairs[i];
     const bool in_hand = a.in_hand || b.in_hand;
-    work.longest_move = longest_move(static_cast<double>(model_.engine(pair).field().spacing()), pair.wall, in_hand);
+    const auto cell = static_cast<double>(model_.engine(pair).field().spacing());
+    work.longest_move = longest_move(cell, pair.wall, in_hand);
+    // What bends gives way, and how fast each of its ends is was looked up.
+    if (a.bending >= 0 || b.bending >= 0) work.longest_move = std::max(work.longest_move, 0.5 * cell);
     work.deepest_entry = std::min(work.longest_move, std::max(k_closest_entry, in_hand ? 0 : 0.5 * work.longest_move));
     if (travel <= work.longest_move) return true;  // a closer look would save no substep
     find_gap(model_, i, travel, k_glance, w_);

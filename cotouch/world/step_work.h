@@ -1,6 +1,7 @@
 // The inside of a step, shared by its source files.
 #pragma once
 
+#include <cotouch/elastic/coarse_shell.h>
 #include <cotouch/elastic/deformed_field.h>
 #include <cotouch/world/step.h>
 
@@ -28,6 +29,7 @@ struct BodyWork {
   double travel = 0;       // metres that any of its points may move within the tick
   double moved = 0;        // metres that any of them has moved at most, so far
   double speed = 0;        // m/s of the fastest of them at the beginning of the next substep
+  double bent = 0;         // metres by which any of them is out of its place at rest, when the tick begins
   double bend_speed = 0;   // m/s of the fastest of them against the body's frame
   double gain = 0;         // m/s^2 by which that may grow
   double pull = 0;         // m/s^2 by which gravity and hands may make a free body faster
@@ -47,11 +49,12 @@ struct BodyWork {
 
 // A body that bends, during a substep.
 struct BendingWork {
-  BendingWork(const ElasticModel& elastic, const Field& rest);
+  explicit BendingWork(const Part& part);
 
   const ElasticModel* model;
   Deformation shape;
   DeformedField field;
+  CoarseShell coarse;
   bool field_is_asked = false;   // by a body that bends, too
   double* q = nullptr;           // in the state; the rates follow
   std::size_t unknown = 0;       // where its coordinates begin among the unknown ones of this substep
@@ -63,6 +66,7 @@ struct BendingWork {
 
   std::size_t size() const noexcept { return model->size(); }
   double* rate() const noexcept { return q + model->size(); }
+  double fastest(const double* rates) const noexcept { return coarse.fastest(q, rates); }
   void set_shape() noexcept;
   // Once for the same coordinates.
   void find_force() noexcept;
@@ -213,6 +217,9 @@ Vec3d gravity_on(const WorldModel& model, std::uint32_t body, const Pose& pose) 
 double weight_of(const ElasticModel& elastic, const Vec3d& gravity, std::size_t coordinate) noexcept;
 // Force and stiffness of the material, for all bent bodies of the island.
 void list_bending(const Island& island, StepScratch::Work& work) noexcept;
+// Whether any of them turned out to be much faster than it was thought when the substep's length was chosen;
+// `bend_speed` is set to that.
+bool found_faster(StepScratch::Work& work) noexcept;
 void move_bending(const WorldModel& model, std::uint32_t body, double h, StepScratch::Work& work) noexcept;
 // The point of its shell that is nearest to a place, as the tree finds it.
 std::uint32_t nearest_point(const WorldModel& model, std::uint32_t body, const Pose& piece, const Vec3d& place,

@@ -17,14 +17,6 @@ using namespace elastic_test;
 
 constexpr double k_stiffness = 30'000;
 
-std::vector<double> random_bend(const ElasticModel& model, double size, Random& random) {
-  std::vector<double> q(model.size());
-  for (std::size_t j = 0; j < q.size(); ++j) q[j] = random.uniform(-1, 1) / static_cast<double>(1 + j);
-  const double largest = model.largest_move(q.data());
-  for (double& v : q) v *= size / largest;
-  return q;
-}
-
 // A bent bar whose end lies on the middle of another, which is rigid or bends as well.
 struct Crossing {
   Crossing(ElasticLaw law, bool field_bends)

@@ -12,16 +12,6 @@ namespace {
 
 using namespace elastic_test;
 
-// Coordinates that bend the part by about `size` metres.
-std::vector<double> random_bend(const ElasticModel& model, double size, Random& random) {
-  std::vector<double> q(model.size());
-  for (double& v : q) v = random.uniform(-1, 1);
-  for (std::size_t j = 0; j < q.size(); ++j) q[j] /= static_cast<double>(1 + j);
-  const double largest = model.largest_move(q.data());
-  for (double& v : q) v *= size / largest;
-  return q;
-}
-
 Vec3f shell_point(const Part& part, Deformation& shape, std::uint32_t point) {
   Vec3f at;
   shape.shell_points(part.shell.data().positions.data(), &point, 1, &at);

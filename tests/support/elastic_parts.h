@@ -1,6 +1,7 @@
 // Small elastic parts, prepared once.
 #pragma once
 
+#include <cotouch/base/random.h>
 #include <cotouch/contact/part.h>
 #include <cotouch/shapes/shapes.h>
 
@@ -45,6 +46,15 @@ inline const std::shared_ptr<const Part>& held_bar(ElasticLaw law) {
 inline const std::shared_ptr<const Part>& loose_bar(ElasticLaw law) {
   static const auto warped = make_bar({ElasticLaw::warped, {}}), stvk = make_bar({ElasticLaw::stvk, {}});
   return law == ElasticLaw::warped ? warped : stvk;
+}
+
+// Coordinates that bend the part by about `size` metres, low modes more than high ones.
+inline std::vector<double> random_bend(const ElasticModel& model, double size, Random& random) {
+  std::vector<double> q(model.size());
+  for (std::size_t j = 0; j < q.size(); ++j) q[j] = random.uniform(-1, 1) / static_cast<double>(1 + j);
+  const double largest = model.largest_move(q.data());
+  for (double& v : q) v *= size / largest;
+  return q;
 }
 
 constexpr ElasticLaw k_laws[] = {ElasticLaw::warped, ElasticLaw::stvk};
