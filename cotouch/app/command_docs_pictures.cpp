@@ -1,5 +1,6 @@
 // Draws the pictures of docs/ from the library itself, so that they show what the code does.
 #include <cotouch/app/command.h>
+#include <cotouch/app/elastic_report.h>
 #include <cotouch/app/progress_bar.h>
 #include <cotouch/base/trig.h>
 #include <cotouch/contact/cache.h>
@@ -138,6 +139,34 @@ void draw_press(const Part& mug, const Part& ring, const std::filesystem::path& 
   write_svg(plot, path);
 }
 
+// A part beside its tetrahedra, cut open: those on the viewer's side are left out, the others drawn a little smaller
+// so that each is seen.
+void draw_tets(const Part& part, const std::filesystem::path& path) {
+  const ElasticData& data = part.elastic->data();
+  const Box3d box = part.mesh.bounds();
+  TriangleMesh pieces;
+  for (const Tet& tet : data.tets) {
+    Vec3d center;
+    for (const std::uint32_t node : tet) center += Vec3d(data.nodes[node]) / 4;
+    if (center.y < box.center().y) continue;
+    const auto first = static_cast<std::uint32_t>(pieces.vertices.size());
+    constexpr double k_size = 0.88;
+    for (const std::uint32_t node : tet)
+      pieces.vertices.push_back(center + (Vec3d(data.nodes[node]) - center) * k_size);
+    for (const auto& [a, b, c] : {std::array{0U, 1U, 2U}, {0U, 1U, 3U}, {0U, 2U, 3U}, {1U, 2U, 3U}})
+      pieces.triangles.push_back({first + a, first + b, first + c});
+  }
+  constexpr int k_width = 520, k_height = 280;
+  const Camera camera = camera_for(box, {0.35, -1.6, 0.5}, double{k_width} / k_height);
+  std::vector<Image> images;
+  for (const TriangleMesh* const mesh : {&part.mesh, static_cast<const TriangleMesh*>(&pieces)}) {
+    Picture picture(k_width, k_height, camera);
+    picture.draw(*mesh, Pose{}, images.empty() ? Color{196, 178, 150} : Color{111, 159, 216});
+    images.push_back(picture.image());
+  }
+  write_png(beside(images, 6, k_white), path);
+}
+
 }  // namespace
 
 void run_docs_pictures(const std::filesystem::path& folder) {
@@ -152,6 +181,18 @@ void run_docs_pictures(const std::filesystem::path& folder) {
   draw_contact(mug, ring, folder / "contact.png");
   draw_coupling(folder / "coupling.svg");
   draw_press(mug, ring, folder / "press.svg");
+
+  PartSettings settings;
+  settings.field.resolution = 128;
+  settings.shell.points = 4096;
+  settings.elastic.emplace();
+  settings.elastic->material = material_named("rubber");
+  settings.elastic->anchors = {parse_anchor("z<0.01")};
+  settings.elastic->tets.target_tets = 6000;
+  const Part creature = prepare_cached(make_creature(), settings, bar);
+  bar.clear();
+  draw_tets(creature, folder / "tets.png");
+  write_png(draw_modes(creature, 270, 180), folder / "modes.png");
 }
 
 }  // namespace cotouch

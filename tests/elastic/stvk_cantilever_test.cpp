@@ -136,7 +136,7 @@ TEST(StvkCantileverSlow, ReducedBarBendsAsTheFullOneAndAsTheElastica) {
     ASSERT_TRUE(balance(bar, bar.newtons(load), u)) << load;
     ASSERT_TRUE(reduced.balance(bar.newtons(load))) << load;
     const Vec3d full = bar.tip(u) / k_length, difference = bar.tip(reduced.displaced()) / k_length - full;
-    const ElasticaTip thin = elastica_tip(load);
+    const ElasticaPoint thin = elastica_tip(load);
     EXPECT_NEAR(1 + full.x, thin.along, 0.01) << load;
     EXPECT_NEAR(full.y, thin.across, 0.01) << load;
     EXPECT_LT(norm(difference), 0.005) << load;

@@ -18,9 +18,11 @@ namespace {
 
 TEST(Beam, ReportsFiveFrequenciesAndTwoBends) {
   NoProgress quiet;
+  const TemporaryFolder folder;
   ExperimentOptions options;
   options.quick = true;
   options.progress = &quiet;
+  options.folder = folder.path();
   const ExperimentReport report = run_beam(options);
   std::map<std::string, double> values;
   for (const ExperimentResult& result : report.results) values[result.name] = result.value;
@@ -36,6 +38,13 @@ TEST(Beam, ReportsFiveFrequenciesAndTwoBends) {
   EXPECT_LT(values.at("beam/warped-large-bend-error-percent"), 15);
   EXPECT_LT(values.at("beam/large-bend-without-mesh-error-percent"), 5);
   EXPECT_LT(values.at("beam/warped-large-bend-without-mesh-error-percent"), 10);
+  // Linear modes move the end straight aside, by P L^3 / (3 E I): a whole length here, or 0.75 if the mesh is a third
+  // too stiff. The line to there is longer than the diagonal of that and the bar.
+  EXPECT_GT(values.at("beam/linear-length"), std::hypot(1, 0.75));
+  EXPECT_NEAR(values.at("beam/warped-length"), 1, 0.05);
+  EXPECT_NEAR(values.at("beam/stvk-length"), 1, 0.02);
+  ASSERT_EQ(report.figures.size(), 1U);
+  EXPECT_TRUE(std::filesystem::exists(report.figures[0]));
 }
 
 // Frequencies, Hz, from a table of CalculiX: mode number, eigenvalue, rad/time, cycles/time, imaginary part.

@@ -16,7 +16,8 @@ const executablePath = process.env.CHROMIUM ?? execFileSync('sh', ['-c', 'comman
 const args = ['--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader', '--disable-background-networking'];
 const browser = await chromium.launch({ executablePath, args });
 try {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, colorScheme: 'light' });
+  // So wide that what the panels leave free has a thumbnail's shape: nothing of a tall scene is cut off.
+  const page = await browser.newPage({ viewport: { width: 1600, height: 720 }, colorScheme: 'light' });
   await page.addInitScript(() => localStorage.setItem('cotouch.near', 'off')); // parts in their own colours
   await page.goto(address);
   await page.waitForSelector('#scenes .card');

@@ -1,4 +1,4 @@
-// The pictures of docs/first-steps.md and docs/sharing.md, as a newcomer sees the page. They are kept in docs/pictures; whoever
+// The pictures of docs/first-steps.md, docs/sharing.md and docs/elastic.md, as a newcomer sees the page. They are kept in docs/pictures; whoever
 // changes what they show makes them with `npm run e2e -- docs.spec.ts` and copies them there from this test's output folder.
 import { expect, test, type Page } from '@playwright/test';
 import { lookAlongRails, takeHold } from './docking';
@@ -56,6 +56,58 @@ test('docking, with the World tab', async ({ page }) => {
   await expect(page.locator('#body')).toBeVisible();
   await later(page, 0.5);
   await picture(page, 'world');
+  expect(errors).toEqual([]);
+});
+
+const placeOf = (page: Page, at: [number, number, number]) => page.evaluate(([x, y, z]) => cotouch.project(x, y, z), at);
+
+// Selects the body that bends at a place of the world and colours it by its strain.
+async function colour(page: Page, at: [number, number, number]): Promise<void> {
+  const point = await placeOf(page, at);
+  await page.mouse.click(point.x, point.y);
+  await expect(page.locator('#bending')).toBeVisible();
+  await page.locator('#strain').check();
+}
+
+async function drag(page: Page, at: [number, number, number], by: { x: number; y: number }): Promise<void> {
+  const from = await placeOf(page, at);
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await expect.poll(async () => (await stateOf(page)).grip).toBe('held');
+  for (let i = 1; i <= 40; ++i) {
+    await page.mouse.move(from.x + (by.x * i) / 40, from.y + (by.y * i) / 40);
+    await later(page, 0.04);
+  }
+  await later(page, 1);
+}
+
+test('bodies that bend, coloured by strain', async ({ page }) => {
+  const errors = watchErrors(page);
+  await page.addInitScript(() => localStorage.setItem('cotouch.near', 'off')); // no colours but those of strain
+  await open(page, server.address);
+  await openScene(page, 'hoses');
+  await page.locator('#tab-world').click();
+  const fromAbove = () => page.evaluate(() => cotouch.lookFrom(0.5, -0.8, 1.3));
+  await fromAbove();
+  await later(page, 0.5);
+  for (const y of [0.016, -0.016]) await colour(page, [0.06, y, -0.0125]);
+  await page.evaluate(() => cotouch.lookFrom(0, -1, 0)); // the mouse moves bodies in the plane of the screen
+  await later(page, 0.5);
+  const [high, low] = [await placeOf(page, [0, 0, 0.06]), await placeOf(page, [0, 0, -0.02])];
+  await drag(page, [0, 0, 0.06], { x: low.x - high.x, y: low.y - high.y });
+  await fromAbove();
+  await later(page, 0.5);
+  expect((await stateOf(page)).bending[0]!.drawn).toBeGreaterThan(0.003);
+  await picture(page, 'hoses');
+  await page.mouse.up();
+
+  await openScene(page, 'soft-bar');
+  await page.evaluate(() => cotouch.lookFrom(0.3, -1, 0.35));
+  await later(page, 0.5);
+  await colour(page, [0, -0.015, 0.01]);
+  await drag(page, [0.11, -0.015, 0.01], { x: -40, y: -130 });
+  await page.locator('#strain-largest').scrollIntoViewIfNeeded();
+  await picture(page, 'soft-bar');
   expect(errors).toEqual([]);
 });
 
