@@ -41,7 +41,10 @@ Deformation::Deformation(const ElasticModel& model)
       q_(model.stride()),
       size_(model.stride()),
       nodes_(model.data().nodes.size()),
-      evaluated_(nodes_.size()) {
+      evaluated_(nodes_.size()),
+      pushes_(nodes_.size()),
+      is_pushed_(nodes_.size()) {
+  pushed_.reserve(nodes_.size());
 }
 
 void Deformation::set(const double* q) noexcept {
@@ -133,29 +136,68 @@ float Deformation::shell_growth(std::uint32_t branch, std::uint32_t point) noexc
   return (apart + 0.5F * turned * moved) * k_up;
 }
 
+Deformation::Push Deformation::linear_push(const EmbeddedPoint& point, const Vec3d& force,
+                                           const Vec3d& torque) noexcept {
+  const bool turns = norm_squared(torque) > 0, warps = model_->data().law == ElasticLaw::warped;
+  Push push{force, {}};
+  if (!turns && !warps) return push;
+  const Linear linear = linear_at(point);
+  if (turns) push.around = turn_gradient(linear.rotation).transposed() * torque;
+  if (warps) {
+    const WarpGradient warp = warp_gradient(linear.displacement, linear.rotation);
+    push.along = warp.by_displacement.transposed() * force;
+    push.around += warp.by_rotation.transposed() * force;
+  }
+  return push;
+}
+
 void Deformation::add_gradient(const EmbeddedPoint& point, const Vec3d& direction, const Vec3d& axis,
                                double* out) noexcept {
   const ElasticData& data = model_->data();
   const std::uint32_t size = data.size, stride = data.stride();
-  const bool turns = norm_squared(axis) > 0, warps = data.law == ElasticLaw::warped;
-  Vec3d along = direction, around;
-  if (turns || warps) {
-    const Linear linear = linear_at(point);
-    if (turns) around = turn_gradient(linear.rotation).transposed() * axis;
-    if (warps) {
-      const WarpGradient warp = warp_gradient(linear.displacement, linear.rotation);
-      along = warp.by_displacement.transposed() * direction;
-      around += warp.by_rotation.transposed() * direction;
-    }
-  }
-  const bool rotates = turns || warps;
+  const Push push = linear_push(point, direction, axis);
   std::array<NodeRows, 4> nodes;
   for (std::size_t k = 0; k < 4; ++k) {
     const auto weight = static_cast<double>(point.weight[k]);
     const std::size_t rows = std::size_t{3} * stride * point.node[k];
-    nodes[k] = {data.shapes.data() + rows, data.rotations.data() + rows, along * weight, around * weight};
+    nodes[k] = {data.shapes.data() + rows, data.rotations.data() + rows, push.along * weight, push.around * weight};
   }
+  const bool rotates = norm_squared(axis) > 0 || data.law == ElasticLaw::warped;
   rotates ? add_nodes<true>(nodes, size, stride, out) : add_nodes<false>(nodes, size, stride, out);
+}
+
+void Deformation::push(const EmbeddedPoint& point, const Vec3d& force) noexcept {
+  const Push push = linear_push(point, force, {});
+  for (std::size_t k = 0; k < 4; ++k) {
+    const std::uint32_t node = point.node[k];
+    if (!is_pushed_[node]) {
+      is_pushed_[node] = true;
+      pushes_[node] = {};
+      pushed_.push_back(node);
+    }
+    const auto weight = static_cast<double>(point.weight[k]);
+    pushes_[node].along += push.along * weight;
+    pushes_[node].around += push.around * weight;
+  }
+}
+
+void Deformation::add_pushes(double* out) noexcept {
+  const ElasticData& data = model_->data();
+  const std::uint32_t size = data.size, stride = data.stride();
+  for (std::size_t begin = 0; begin < pushed_.size(); begin += 4) {
+    std::array<NodeRows, 4> nodes;
+    for (std::size_t k = 0; k < 4; ++k) {
+      // Of the last four, those that are missing are the first once more, with nothing.
+      const std::uint32_t node = pushed_[begin + k < pushed_.size() ? begin + k : begin];
+      const std::size_t rows = std::size_t{3} * stride * node;
+      const Push push = begin + k < pushed_.size() ? pushes_[node] : Push{};
+      nodes[k] = {data.shapes.data() + rows, data.rotations.data() + rows, push.along, push.around};
+    }
+    data.law == ElasticLaw::warped ? add_nodes<true>(nodes, size, stride, out)
+                                   : add_nodes<false>(nodes, size, stride, out);
+  }
+  for (const std::uint32_t node : pushed_) is_pushed_[node] = false;
+  pushed_.clear();
 }
 
 Mat3 Deformation::slope_at(std::uint32_t proxy) const noexcept {

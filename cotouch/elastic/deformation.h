@@ -44,12 +44,21 @@ class Deformation {
   // Adds to `out` how fast the point moves along `direction`, and turns about `axis`, with each coordinate: the force
   // and the torque of these sizes as forces on the coordinates.
   void add_gradient(const EmbeddedPoint& point, const Vec3d& direction, const Vec3d& axis, double* out) noexcept;
+  // The same of many forces: neighbours share nodes, and what a node gets is turned into forces on the coordinates
+  // once. push() remembers, add_pushes() adds them and forgets them.
+  void push(const EmbeddedPoint& point, const Vec3d& force) noexcept;
+  void add_pushes(double* out) noexcept;
 
  private:
   struct Node {
     Vec3f displacement, rotation;  // the second is kept only if points are warped
   };
   const Node& node(std::uint32_t i) noexcept;
+  struct Push {
+    Vec3d along, around;  // on the node's displacement and rotation, as the modes have them
+  };
+  // What a force, and a torque, at a point do to the displacement and rotation there.
+  Push linear_push(const EmbeddedPoint& point, const Vec3d& force, const Vec3d& torque) noexcept;
   Vec3f rotation_of(std::uint32_t node_index) noexcept;
 
   const ElasticModel* model_;
@@ -57,6 +66,9 @@ class Deformation {
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> evaluated_;  // in which round
   std::uint32_t round_ = 0;
+  std::vector<Push> pushes_;           // of each node
+  std::vector<std::uint32_t> pushed_;  // nodes that have one, in the order in which they got it
+  std::vector<bool> is_pushed_;
   double largest_move_ = 0;
 };
 

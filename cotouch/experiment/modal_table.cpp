@@ -90,8 +90,9 @@ std::vector<double> touch_steps_us(const ElasticModel& model, const Part& part, 
       const std::uint32_t point = path[(static_cast<std::size_t>(i) + k) % path.size()];
       // Pressed back towards where it was at rest.
       const Vec3d moved = body.shape().displacement_at(shell[point]);
-      body.shape().add_gradient(shell[point], moved * -k_stiffness, {}, load.data());
+      body.shape().push(shell[point], moved * -k_stiffness);
     }
+    body.shape().add_pushes(load.data());
     body.step(load, {&hand, 1}, force);
     times.push_back(static_cast<double>(processor_ns() - start) * 1e-3);
   }
@@ -163,11 +164,10 @@ ExperimentReport run_modal_table(const ExperimentOptions& options) {
   ExperimentReport report;
   report.notes.push_back(
       "Paper: 000, Table 2, Core 2 Duo 2.93 GHz; its running time is that of the server, with the whole surface. Ours "
-      "is "
-      "processor time of one thread. precompute: matrices and modes from tetrahedra. surface-updates: all nodes on the "
+      "is processor time of one thread. precompute: matrices and modes from tetrahedra. surface-updates: all nodes on "
+      "the "
       "surface of the tetrahedra, warped. touch-step: 32 neighbouring points of a shell of 65536, with their forces, "
-      "one held point and the "
-      "implicit step.");
+      "one held point and the implicit step.");
   ModalRow bar;
   bar.name = "bar";
   bar.note = "20 x 3 x 3 cells of six tetrahedra, as many as the paper's";

@@ -113,6 +113,28 @@ TEST(Deformation, GradientsAreThoseOfFiniteDifferences) {
   }
 }
 
+TEST(Deformation, ManyForcesTogetherDoWhatTheyDoOneByOne) {
+  Random random(6);
+  for (const ElasticLaw law : k_laws) {
+    const Part& part = *held_bar(law);
+    Deformation shape(*part.elastic);
+    shape.set(random_bend(*part.elastic, 0.1, random).data());
+    for (const int count : {1, 2, 5, 40}) {  // so that nodes are no multiple of those taken at once, too
+      std::vector<double> one_by_one(part.elastic->size()), together(part.elastic->size());
+      for (int i = 0; i < count; ++i) {
+        const EmbeddedPoint& point = part.elastic->data().shell[random.below(100)];  // neighbours share nodes
+        const Vec3d force = random.direction();
+        shape.add_gradient(point, force, {}, one_by_one.data());
+        shape.push(point, force);
+      }
+      shape.add_pushes(together.data());
+      double largest = 0;
+      for (const double force : one_by_one) largest = std::max(largest, std::fabs(force));
+      for (std::size_t j = 0; j < together.size(); ++j) EXPECT_NEAR(together[j], one_by_one[j], 1e-12 * largest);
+    }
+  }
+}
+
 TEST(Deformation, GivesTheSameBitsWhateverWasAskedBefore) {
   Random random(5);
   for (const ElasticLaw law : k_laws) {
