@@ -92,4 +92,13 @@ Material material_named(std::string_view name) {
               ErrorCode::not_found);
 }
 
+std::string_view name_but_for_stiffness(const Material& material) {
+  for (const NamedMaterial& known : k_materials) {
+    Material same = known.material;
+    same.young = material.young;
+    if (same == material) return known.name;
+  }
+  return {};
+}
+
 }  // namespace cotouch

@@ -28,5 +28,7 @@ void check_material(const Material& material);
 std::vector<std::string> material_names();
 // Throws Error naming the materials there are.
 Material material_named(std::string_view name);
+// The named material that this one is, whatever its stiffness; empty if there is none.
+std::string_view name_but_for_stiffness(const Material& material);
 
 }  // namespace cotouch

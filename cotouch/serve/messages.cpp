@@ -132,11 +132,18 @@ std::uint32_t number_of(Id id) {
   return static_cast<std::uint32_t>(id);
 }
 
+// A part that bends brings its material's.
+double density_of(const SceneBody& body) {
+  for (const ScenePart& part : body.parts)
+    if (const auto& elastic = part.part->settings.elastic) return elastic->material.density;
+  return body.density;
+}
+
 // What can be set about a body. Only what is free has a mass that matters.
 json facts(const SceneBody& body) {
   return {{"motion", name_of(body.motion)},
           {"mass", body.motion == Motion::free ? mass_of(body).mass : 0},
-          {"density", body.density},
+          {"density", density_of(body)},
           {"graspable", can_be_held(body)}};
 }
 
@@ -146,10 +153,15 @@ json elastic_json(const Part& part) {
            {"coordinates", data.size},
            {"tets", data.tets.size()},
            {"anchored", data.anchored}};
-  if (const auto& settings = part.settings.elastic)
-    out.update({{"young", settings->material.young},
-                {"poisson", settings->material.poisson},
-                {"density", settings->material.density}});
+  const auto& settings = part.settings.elastic;
+  if (!settings) return out;
+  json anchors = json::array();
+  for (const Anchor& anchor : settings->anchors) anchors.push_back(to_string(anchor));
+  out.update({{"material", name_but_for_stiffness(settings->material)},
+              {"young", settings->material.young},
+              {"poisson", settings->material.poisson},
+              {"density", settings->material.density},
+              {"anchors", std::move(anchors)}});
   return out;
 }
 

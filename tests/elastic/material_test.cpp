@@ -30,6 +30,16 @@ TEST(Material, NamesAreFoundWhateverTheirCaseAndHyphens) {
   EXPECT_EQ(material_named("ABS"), material_named("abs"));
 }
 
+TEST(Material, IsKnownByItsNameWhateverItsStiffness) {
+  for (const std::string& name : material_names()) {
+    Material material = material_named(name);
+    material.young *= 5;  // silicone becomes as stiff as rubber
+    EXPECT_EQ(name_but_for_stiffness(material), name);
+    material.density += 1;
+    EXPECT_EQ(name_but_for_stiffness(material), "");
+  }
+}
+
 TEST(Material, AnUnknownNameIsAnsweredWithTheKnownOnes) {
   try {
     material_named("unobtainium");

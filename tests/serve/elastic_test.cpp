@@ -154,7 +154,14 @@ TEST_F(ElasticPage, TheSceneTellsWhatBendsAndThatItCanBeHeld) {
   EXPECT_EQ(elastic.at("coordinates"), 15);
   EXPECT_GT(elastic.at("tets"), 100);
   EXPECT_EQ(elastic.at("anchored"), true);
+  EXPECT_EQ(elastic.at("material"), "rubber");
   EXPECT_EQ(elastic.at("young"), material_named("rubber").young);
+  EXPECT_EQ(elastic.at("poisson"), material_named("rubber").poisson);
+  ASSERT_EQ(elastic.at("anchors").size(), 1U);
+  EXPECT_EQ(parse_anchor(elastic.at("anchors").at(0).get<std::string>()),
+            elastic_test::held_bar(ElasticLaw::stvk)->settings.elastic.value().anchors.at(0));
+  // A body that bends weighs by its material.
+  EXPECT_EQ(now.at("bodies").at(0).at("density"), material_named("rubber").density);
   EXPECT_FALSE(now.at("parts").at(1).contains("elastic"));
   EXPECT_EQ(now.at("bodies").at(0).at("motion"), "fixed");
   EXPECT_EQ(now.at("bodies").at(0).at("graspable"), true);

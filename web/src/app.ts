@@ -1,22 +1,20 @@
 // The page as a whole: what arrives from the server goes to the picture and the panels, what the user does goes to the server.
-import { Vector3 } from 'three';
 import { Api } from './api';
 import { Sound } from './cues';
 import { byId, element, remembered } from './dom';
+import { Elasticity } from './elasticity';
 import { feltHand } from './felt';
 import { Feed, type Link, type Socket } from './feed';
 import { Clicks } from './hands/click';
 import { GamepadHand } from './hands/gamepad';
 import { Hand } from './hands/hand';
 import { KeyboardHand } from './hands/keyboard';
-import { compose, fromWire, inverse, toLocal, toWire, withinReach } from './hands/motion';
+import { toWire, withinReach } from './hands/motion';
 import { PointerHand, type PointerView } from './hands/pointer';
 import { hintOf } from './hint';
 import { looksAlike, messageOf, SceneLoader } from './loading';
-import type { BodyInfo, Command, Message, RecordingEntry, Scene } from './messages';
-import { BendingPanel } from './panels/bending';
+import type { Command, Message, RecordingEntry, Scene } from './messages';
 import { DropZone, Jobs, objection } from './panels/drop';
-import { ElasticPanel } from './panels/elastic';
 import { Gallery } from './panels/gallery';
 import { Help } from './panels/help';
 import { Layout } from './panels/layout';
@@ -28,7 +26,7 @@ import { SettingsPanel } from './panels/settings';
 import { TaskPanel } from './panels/task';
 import { Toasts } from './panels/toast';
 import { WorldPanel } from './panels/world';
-import { ClockFlag, kVersion, type StateFrame, type Vec3 } from './protocol';
+import { ClockFlag, kVersion, type StateFrame } from './protocol';
 import type { Player } from './replay';
 import { Replays } from './replays';
 import { SharedWorld } from './shared-world';
@@ -62,8 +60,7 @@ export class App {
   private readonly parts: PartsPanel;
   private readonly settings: SettingsPanel;
   private readonly worldPanel: WorldPanel;
-  private readonly elastic: ElasticPanel;
-  private readonly bending: BendingPanel;
+  private readonly elasticity: Elasticity;
   private readonly recordings: RecordingList;
   private readonly replayBar: ReplayBar;
   private readonly jobs: Jobs;
@@ -88,7 +85,7 @@ export class App {
     this.hand = this.makeHand();
     const view = this.makeView();
     new Clicks(byId('stage'), (x, y) => {
-      if (this.sharing.marking.clicked(x, y) || this.elastic.clicked(this.clickedSpot(x, y))) return;
+      if (this.sharing.marking.clicked(x, y) || this.elasticity.clicked(x, y)) return;
       this.shared.select(this.world.bodyAt(x, y));
     });
     this.pointer = new PointerHand(byId('stage'), view, this.hand);
@@ -98,7 +95,8 @@ export class App {
       opened: (scene) => this.openedScene(scene),
       mesh: (part, mesh, basis) => {
         this.world.addPart(part, mesh, basis);
-        this.bending.show();
+        this.elasticity.show();
+        if (part.elastic && !this.world.bent.basisOf(part.body)) this.toasts.show(`${part.name} bends in more ways than a page can show; it is drawn rigid.`, 'info');
       },
       failed: (reason) => this.toasts.show(reason),
     });
@@ -125,8 +123,7 @@ export class App {
       save: (name) => void this.save(name),
     });
     this.worldPanel = new WorldPanel(byId('world'), this.shared, () => this.feed.greet());
-    this.elastic = this.makeElastic();
-    this.bending = this.makeBending();
+    this.elasticity = new Elasticity({ send: (command) => this.command(command), world: this.world, shared: this.shared }, this.worldPanel.people);
     this.settings = new SettingsPanel(byId('settings'), {
       choices: () => this.sendView(),
       settings: (change) => this.command({ type: 'settings', ...change }),
@@ -182,7 +179,7 @@ export class App {
       this.hand.tick(performance.now());
     }
     this.showFrame(seconds);
-    this.bending.step(seconds);
+    this.elasticity.step(seconds);
     this.stage.step(now);
     if (now - this.lastPlots >= kPlotsEvery) {
       this.lastPlots = now;
@@ -193,7 +190,7 @@ export class App {
       }
       this.taskPanel.show(this.shown?.task ?? null, this.shared.task?.title ?? 'Task', (body) => this.shared.bodyName(body));
       this.worldPanel.showBody(this.shown);
-      this.bending.showStrain();
+      this.elasticity.showStrain();
       this.sharing.step(this.shown);
       this.layout.hint(this.hintText());
     }
@@ -236,29 +233,6 @@ export class App {
     return this.player ? 0 : this.shared.me;
   }
 
-  private clickedSpot(x: number, y: number): { body: number; point: Vec3 } | null {
-    const spot = this.world.spotAt(x, y);
-    return spot && { body: spot.body, point: spot.point.toArray() };
-  }
-
-  private makeElastic(): ElasticPanel {
-    const root = element('div', { className: 'group', id: 'elastic' });
-    byId('world').append(root);
-    const partOf = (body: BodyInfo) => this.world.info?.parts.find((part) => part.body === body.id) ?? null;
-    return new ElasticPanel(root, {
-      send: (command) => this.command(command),
-      selected: () => this.shared.selected,
-      part: partOf,
-      held: () => this.shared.held,
-      toPart: (body, point) => {
-        const part = partOf(body);
-        if (!part) return point;
-        const place = compose(inverse(fromWire(body.pose)), fromWire(part.pose));
-        return toLocal(place, new Vector3(...point)).toArray();
-      },
-    });
-  }
-
   private maxForce(): number {
     return this.world.info?.maxForce || 8;
   }
@@ -276,6 +250,7 @@ export class App {
       body: this.hand.body,
       nameOf: (participant) => this.shared.nameOf(participant),
       marking: this.sharing.marking.armed,
+      holding: this.elasticity.picking,
       shared: this.sharing.together.shared,
     });
   }
@@ -300,7 +275,7 @@ export class App {
         this.uploadBytes = message.uploadBytes;
         this.parts.allow(message.features);
         this.settings.allow(message.features);
-        this.elastic.allow(message.features, message.materials);
+        this.elasticity.allow(message.features, message.materials);
         this.taskPanel.allow(this.shared.canRestart);
         this.layout.allowRecording(message.features.includes('record'));
         this.sendView();
@@ -350,8 +325,7 @@ export class App {
 
   private sharedChanged(): void {
     this.worldPanel?.show();
-    this.elastic?.show();
-    this.bending?.show();
+    this.elasticity?.show();
     this.holdScene();
     // Keys and sticks take what was selected, if it can be picked up.
     if (this.hand?.grip === 'free' && this.shared.selected?.graspable) this.hand.body = this.shared.selected.id;
@@ -518,24 +492,9 @@ export class App {
     return new Sharing({ ...port, layout, toasts, world, shared }, address);
   }
 
-  private makeBending(): BendingPanel {
-    const { shared, world } = this;
-    const root = element('div', { className: 'group', id: 'bending' });
-    byId('world').lastElementChild!.before(root); // after the selected body, before who is here
-    return new BendingPanel(root, {
-      selected: () => shared.selected,
-      elastic: (body) => world.info?.parts.find((part) => body.parts.includes(part.id))?.elastic ?? null,
-      basisOf: (body) => world.bent.basisOf(body),
-      fullMode: (body, index) => world.bent.fullMode(body, index),
-      play: (played) => world.bent.play(played),
-      showStrain: (body, on) => world.bent.showStrain(body, on),
-      strainOf: (body) => world.bent.strainOf(body),
-    });
-  }
-
   private makeView(): PointerView {
     return {
-      pick: (x, y) => (this.player || this.sharing.marking.armed ? null : this.world.pick(x, y)),
+      pick: (x, y) => (this.player || this.sharing.marking.armed || this.elasticity.picking ? null : this.world.pick(x, y)),
       ray: (x, y) => this.stage.ray(x, y),
       basis: () => this.stage.basis(),
       pivot: (body, pose) => this.world.pivot(body, pose),
@@ -567,7 +526,7 @@ export class App {
       enter: () => this.sharing.marking.entered(),
       escape: () => {
         this.sharing.marking.cancel();
-        this.bending.stop();
+        this.elasticity.cancel();
         this.replayBar.exit();
       },
     });

@@ -13,12 +13,14 @@ export interface Situation {
   body: number; // that is in the hand, or was last
   nameOf: (participant: number) => string;
   marking: boolean; // the next click drops a mark
+  holding: boolean; // the next click says where a body that bends is held
   shared: boolean; // with people on other computers
 }
 
 export function hintOf(now: Situation): string {
   if (!now.live) return '';
   if (now.marking) return 'Click a point of a body to mark it · Esc cancels';
+  if (now.holding) return 'Click the point of the selected body that is to be held · Esc cancels';
   if (now.graspable === 0) return 'Pick a scene, or drop two parts to try to assemble them.';
   if (now.grip === 'held') {
     const own = now.hands.find((hand) => hand.body === now.body && hand.participant === now.me);

@@ -23,7 +23,9 @@ export interface ElasticInfo {
   coordinates: number;
   tets: number;
   anchored: boolean;
+  material: string; // that it is made of but for its stiffness; '' = none that has a name
   young: number; // pascals; 0 = not known
+  anchors: string[]; // where it is held, as in the command that makes it bend
 }
 
 export interface PartInfo {
@@ -163,7 +165,7 @@ export type Command = { id?: number } & (
   | { type: 'world'; gravity: number }
   | { type: 'set_body'; body: number; mass?: number; density?: number; motion?: 'free' | 'fixed' }
   | { type: 'copy_body' | 'remove_body'; body: number }
-  | { type: 'bend'; body: number; material: string; young?: number; anchors?: string[] } // '': rigid again
+  | { type: 'bend'; body: number; material: string; young?: number; anchors?: string[]; law?: string; coordinates?: number } // '': rigid again
   | { type: 'settings'; contact_stiffness?: number; max_force?: number; budget_us?: number }
   | { type: 'delete_recording'; recording: string }
   | { type: 'cancel_job'; job: number }
@@ -301,7 +303,9 @@ function elasticOf(elastic: Json): ElasticInfo {
     coordinates: number(elastic.coordinates),
     tets: number(elastic.tets),
     anchored: elastic.anchored === true,
+    material: string(elastic.material, ''),
     young: number(elastic.young),
+    anchors: array(elastic.anchors).map((anchor) => string(anchor, '')),
   };
 }
 

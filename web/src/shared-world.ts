@@ -9,6 +9,7 @@ export class SharedWorld {
   me = 0; // this page's number among those who take part
   gravity = 0; // m/s², downwards; 0 = off
   bodies: BodyInfo[] = [];
+  elastic = new Set<number>(); // bodies that bend
   task: TaskInfo | null = null;
   canChange = false; // the server knows gravity, masses and copies
   canRestart = false; // the server knows tasks
@@ -64,6 +65,7 @@ export class SharedWorld {
   // Another scene, or the same with other bodies; what was selected stays selected if it is still there.
   open(scene: Scene): void {
     this.bodies = scene.bodies;
+    this.elastic = new Set(scene.parts.filter((part) => part.elastic).map((part) => part.body));
     this.gravity = scene.gravity;
     this.task = scene.task;
     this.changed();

@@ -1,8 +1,9 @@
 // Making a body bend: what it is made of, how stiff it is and where it is held. The server prepares it in the background,
 // as it does with dropped parts; until it has, nothing changes.
 import { button, element, hold } from '../dom';
-import type { BodyInfo, Bounds, Command, MaterialInfo, PartInfo } from '../messages';
+import type { BodyInfo, Command, ElasticInfo, MaterialInfo, PartInfo } from '../messages';
 import type { Vec3 } from '../protocol';
+import { describe, kSides, pointAnchor, sideAnchor, sideOf, type Side } from './anchors';
 
 export interface ElasticPort {
   send(command: Command): void;
@@ -10,30 +11,12 @@ export interface ElasticPort {
   part(body: BodyInfo): PartInfo | null; // of which it is made
   held(): string; // why the scene cannot be changed now; '' = it can
   toPart(body: BodyInfo, point: Vec3): Vec3; // from the body's frame to that of its part
+  picking(on: boolean): void; // the next click on the body is a point that is to be held
 }
 
-export type Side = 'x-' | 'x+' | 'y-' | 'y+' | 'z-' | 'z+';
-export const kSides: Side[] = ['x-', 'x+', 'y-', 'y+', 'z-', 'z+'];
-
-const kSideShare = 0.05; // of the part's length, that a held side reaches in
-const kRadiusShare = 0.08; // of the part's size, around a point that is held
 const kSoftest = 3; // powers of ten, Pa
 const kStiffest = 12;
-
-const short = (value: number) => String(Number(value.toPrecision(6)));
-
-// The anchors that the server knows, in the part's frame (docs/elastic.md).
-export function sideAnchor(bounds: Bounds, side: Side): string {
-  const axis = 'xyz'.indexOf(side[0]!);
-  const [low, high] = [bounds.min[axis]!, bounds.max[axis]!];
-  const reach = kSideShare * (high - low);
-  return side[1] === '-' ? `${side[0]}<${short(low + reach)}` : `${side[0]}>${short(high - reach)}`;
-}
-
-export function pointAnchor(bounds: Bounds, point: Vec3): string {
-  const size = Math.hypot(...bounds.max.map((high, i) => high - bounds.min[i]!));
-  return `point:${point.map(short).join(',')}@${short(kRadiusShare * size)}`;
-}
+const kMostCoordinates = 60; // of what a server prepares for pages
 
 // Pascals as people say them.
 export function stiffness(young: number): string {
@@ -44,13 +27,14 @@ export function stiffness(young: number): string {
 export class ElasticPanel {
   private materials: MaterialInfo[] = [];
   private body = 0; // that the choices are for
-  private points: Vec3[] = []; // that are held, in the part's frame
+  private known = ''; // how that body bends, as the server said it last
+  private others: string[] = []; // anchors beside the sides
   private picking = false;
   private readonly material = element('select', { id: 'elastic-material' });
   private readonly young = element('input', { type: 'range', min: String(kSoftest), max: String(kStiffest), step: 'any', id: 'elastic-young' });
   private readonly youngText = element('output', {});
   private readonly sides = new Map<Side, HTMLInputElement>();
-  private readonly pointList = element('ul', { className: 'parts', id: 'elastic-points' });
+  private readonly otherList = element('ul', { className: 'parts', id: 'elastic-points' });
   private readonly note = element('p', { className: 'note' });
   private readonly pick: HTMLButtonElement;
   private readonly make: HTMLButtonElement;
@@ -61,12 +45,12 @@ export class ElasticPanel {
     private readonly port: ElasticPort,
   ) {
     this.pick = button('Hold a point…', 'Click a point of the body that is to be held', () => this.setPicking(!this.picking));
-    this.make = button('Make it bend', 'Prepare the selected body so that it bends', () => this.bend());
+    this.make = button('Make it bend', 'Prepare the selected body so that it bends like this', () => this.bend());
     this.make.classList.add('primary');
     this.rigid = button('Make it rigid', 'Make the selected body rigid again', () => this.stiffen());
     this.material.addEventListener('change', () => this.setYoung(this.chosen()?.young ?? 1e6));
     this.young.addEventListener('input', () => this.showYoung());
-    const boxes = element('div', { className: 'row', id: 'elastic-sides' });
+    const boxes = element('div', { className: 'row sides', id: 'elastic-sides' });
     for (const side of kSides) {
       const box = element('input', { type: 'checkbox', id: `elastic-${side}` });
       box.addEventListener('change', () => this.showNote());
@@ -79,7 +63,7 @@ export class ElasticPanel {
       element('label', { className: 'slider' }, element('span', {}, 'Stiffness', this.youngText), this.young),
       element('p', { className: 'note' }, 'Held at these sides, in its own frame:'),
       boxes,
-      this.pointList,
+      this.otherList,
       this.note,
       element('div', { className: 'row' }, this.pick, this.make, this.rigid),
     );
@@ -88,6 +72,7 @@ export class ElasticPanel {
 
   allow(features: string[], materials: MaterialInfo[]): void {
     this.materials = features.includes('bend') ? materials : [];
+    this.body = 0; // the list of materials is another one
     this.material.replaceChildren(...this.materials.map(({ name }) => element('option', { value: name }, name)));
     const rubber = this.materials.find(({ name }) => name === 'rubber') ?? this.materials[0];
     if (rubber) {
@@ -101,14 +86,13 @@ export class ElasticPanel {
   show(): void {
     const body = this.port.selected();
     this.root.hidden = this.materials.length === 0 || !body?.bendable;
-    if (this.body !== (body?.id ?? 0)) {
-      this.body = body?.id ?? 0;
-      this.points = [];
-      for (const box of this.sides.values()) box.checked = false;
-      this.setPicking(false);
-    }
+    const part = body && this.port.part(body);
+    this.choose(body?.id ?? 0, part);
+    const bends = part?.elastic !== null && part?.elastic !== undefined;
+    this.make.textContent = bends ? 'Bend like this' : 'Make it bend';
+    this.rigid.hidden = !bends;
     for (const control of [this.make, this.rigid, this.pick]) hold(control, this.port.held());
-    this.showPoints();
+    this.showOthers();
     this.showNote();
   }
 
@@ -116,11 +100,40 @@ export class ElasticPanel {
   clicked(spot: { body: number; point: Vec3 } | null): boolean {
     if (!this.picking) return false;
     const body = this.port.selected();
-    if (!body || spot?.body !== body.id) return true;
-    this.points.push(this.port.toPart(body, spot.point));
+    const part = body && this.port.part(body);
+    if (!part || spot?.body !== body.id) return true;
+    this.others.push(pointAnchor(part.bounds, this.port.toPart(body, spot.point)));
     this.setPicking(false);
     this.show();
     return true;
+  }
+
+  cancel(): void {
+    this.setPicking(false);
+  }
+
+  // What the panel offers for a body is what that body has. What was chosen meanwhile stays until the server says something else.
+  private choose(body: number, part: PartInfo | null): void {
+    const elastic = part?.elastic ?? null;
+    const known = elastic ? JSON.stringify(elastic) : '';
+    const same = body === this.body;
+    if (same && (known === this.known || !elastic)) return;
+    this.body = body;
+    this.known = known;
+    this.setPicking(false);
+    this.others = [];
+    for (const box of this.sides.values()) box.checked = false;
+    if (part && elastic) this.take(part, elastic);
+  }
+
+  private take(part: PartInfo, elastic: ElasticInfo): void {
+    this.material.value = elastic.material; // none, if it is of something else
+    if (elastic.young > 0) this.setYoung(elastic.young);
+    for (const anchor of elastic.anchors) {
+      const side = sideOf(part.bounds, anchor);
+      if (side) this.sides.get(side)!.checked = true;
+      else this.others.push(anchor);
+    }
   }
 
   private chosen(): MaterialInfo | undefined {
@@ -129,18 +142,18 @@ export class ElasticPanel {
 
   private anchors(part: PartInfo): string[] {
     const sides = kSides.filter((side) => this.sides.get(side)!.checked);
-    return [
-      ...sides.map((side) => sideAnchor(part.bounds, side)),
-      ...this.points.map((point) => pointAnchor(part.bounds, point)),
-    ];
+    return [...sides.map((side) => sideAnchor(part.bounds, side)), ...this.others];
   }
 
   private bend(): void {
     const [body, material] = [this.port.selected(), this.chosen()];
     const part = body && this.port.part(body);
-    if (!part || !material) return;
-    const young = 10 ** Number(this.young.value);
-    this.port.send({ type: 'bend', body: body.id, material: material.name, young: Number(young.toPrecision(4)), anchors: this.anchors(part) });
+    if (!part) return;
+    if (!material) return this.material.focus(); // that of the part is none of the list
+    const young = Number((10 ** Number(this.young.value)).toPrecision(4));
+    const { law, coordinates } = part.elastic ?? {}; // which the panel does not change
+    const kept = law && coordinates && { law, coordinates: Math.min(coordinates, kMostCoordinates) };
+    this.port.send({ type: 'bend', body: body.id, material: material.name, young, anchors: this.anchors(part), ...kept });
   }
 
   private stiffen(): void {
@@ -158,27 +171,32 @@ export class ElasticPanel {
   }
 
   private setPicking(picking: boolean): void {
+    if (picking !== this.picking) this.port.picking(picking);
     this.picking = picking;
     this.pick.textContent = picking ? 'Click the point…' : 'Hold a point…';
     this.pick.setAttribute('aria-pressed', String(picking));
   }
 
-  private showPoints(): void {
-    const items = this.points.map((point, index) => {
-      const place = point.map((value) => `${(value * 1000).toFixed(1)}`).join(', ');
-      const remove = button('Remove', 'Do not hold this point', () => {
-        this.points.splice(index, 1);
+  private showOthers(): void {
+    const items = this.others.map((anchor, index) => {
+      const remove = button('Remove', 'Do not hold this', () => {
+        this.others.splice(index, 1);
         this.show();
       });
-      return element('li', {}, `Point at ${place} mm`, remove);
+      return element('li', {}, describe(anchor), remove);
     });
-    this.pointList.replaceChildren(...items);
-    this.pointList.hidden = items.length === 0;
+    this.otherList.replaceChildren(...items);
+    this.otherList.hidden = items.length === 0;
   }
 
   private showNote(): void {
-    const held = this.points.length > 0 || [...this.sides.values()].some((box) => box.checked);
-    this.note.textContent = held ? '' : 'Held nowhere, it will float or fall, and bend.';
-    this.note.hidden = held;
+    const held = this.others.length > 0 || [...this.sides.values()].some((box) => box.checked);
+    const free = this.port.selected()?.motion === 'free';
+    this.note.textContent = !held
+      ? 'Held nowhere, it will float or fall, and bend.'
+      : free
+        ? 'It is free to move: a hand takes it where it is held, and the rest bends.'
+        : '';
+    this.note.hidden = this.note.textContent === '';
   }
 }

@@ -30,7 +30,8 @@ export class WorldPanel {
   private readonly free = element('input', { type: 'checkbox', id: 'body-free' });
   private readonly copying: HTMLButtonElement;
   private readonly removing: HTMLButtonElement;
-  private readonly people = element('ul', { className: 'people', id: 'people' });
+  readonly people: HTMLElement; // the last group of the panel
+  private readonly names = element('ul', { className: 'people', id: 'people' });
   private readonly name = element('input', { type: 'text', maxLength: 24, id: 'my-name' });
 
   constructor(
@@ -63,8 +64,8 @@ export class WorldPanel {
       ),
       element('div', { className: 'group' }, element('h2', {}, 'Selected body'), this.nothing, this.body),
     );
-    const who = element('div', { className: 'group' }, element('h2', {}, 'Who is here'), this.people, field('Your name', this.name));
-    root.append(this.changing, who);
+    this.people = element('div', { className: 'group' }, element('h2', {}, 'Who is here'), this.names, field('Your name', this.name));
+    root.append(this.changing, this.people);
     this.show();
   }
 
@@ -88,6 +89,7 @@ export class WorldPanel {
       this.bodyName.textContent = body.name;
       fill(this.mass, body.mass);
       fill(this.density, body.density);
+      if (world.elastic.has(body.id)) hold(this.density, world.held || 'What bends has the density of its material.');
       this.free.checked = body.motion === 'free';
       this.copying.hidden = !body.copy;
       this.removing.hidden = !body.removable;
@@ -99,7 +101,7 @@ export class WorldPanel {
       item.style.setProperty('--person', person.color);
       return item;
     });
-    this.people.replaceChildren(...people);
+    this.names.replaceChildren(...people);
   }
 
   // How the selected body is doing in the frame shown now.

@@ -5,6 +5,14 @@ import { Bend, kNodeValues } from './bend';
 import { embed, type DrawnMesh } from './geometry';
 import { kTextureWidth, type BendUniforms } from './material';
 
+// Every WebGL 2 has textures of 2048 by 2048 and reads them in vertex shaders.
+const kMostNodes = (kTextureWidth * 2048) / 2;
+
+// Can the graphics card bend a mesh of so many vertices by this basis? One that does not belong to the mesh would draw nonsense.
+export function canBend(basis: Pick<ElasticBasis, 'nodes' | 'vertices'>, vertices: number): boolean {
+  return basis.vertices === vertices && basis.nodes <= kMostNodes;
+}
+
 export class BentPicture {
   readonly bend: Bend;
   readonly uniforms: BendUniforms;
@@ -22,7 +30,6 @@ export class BentPicture {
     embed(drawn, basis);
     const rows = Math.max(1, Math.ceil((2 * basis.nodes) / kTextureWidth));
     const texels = new Float32Array(4 * kTextureWidth * rows);
-    // Every WebGL 2 can read float textures without filtering in vertex shaders.
     this.texture = new DataTexture(texels, kTextureWidth, rows, RGBAFormat, FloatType);
     this.uniforms = { uNodes: { value: this.texture }, uWarped: { value: basis.warped ? 1 : 0 } };
     this.restRadius = drawn.geometry.boundingSphere?.radius ?? 0;

@@ -6,7 +6,7 @@ import type { ElasticBasis } from '../elastic-basis';
 import type { PartInfo } from '../messages';
 import { fromWire, type HandPose } from '../hands/motion';
 import type { MeshData, NearFrame } from '../protocol';
-import { BentMesh, BentPicture } from './bent-picture';
+import { BentMesh, BentPicture, canBend } from './bent-picture';
 import { drawnMesh, type DrawnMesh } from './geometry';
 import { bendMaterial, partMaterial } from './material';
 
@@ -36,8 +36,8 @@ export class PartView {
     geometry.setAttribute('near', this.near);
     geometry.computeBoundingSphere();
     const moving = info.role === 'moving';
-    // One that does not belong to this mesh would draw nonsense; without it the part is drawn at rest.
-    this.picture = basis && basis.vertices === this.drawn.vertices ? new BentPicture(this.drawn, basis, data.positions) : null;
+    // Without a picture that bends the part is drawn at rest.
+    this.picture = basis && canBend(basis, this.drawn.vertices) ? new BentPicture(this.drawn, basis, data.positions) : null;
     const uniforms = { near: this.nearness, strain: this.strain };
     const material = partMaterial(color, moving || this.picture ? 'glow' : 'shadow', uniforms, this.picture?.uniforms);
     this.mesh = this.picture ? new BentMesh(geometry, material, this.picture) : new Mesh(geometry, material);

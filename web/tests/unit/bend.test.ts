@@ -5,6 +5,7 @@ import { decodeElastic, type ElasticBasis } from '../../src/elastic-basis';
 import { parseScene, type PartInfo } from '../../src/messages';
 import { Bend, equivalentStrain, turned, warped } from '../../src/view/bend';
 import { strainScale } from '../../src/view/bent-bodies';
+import { canBend } from '../../src/view/bent-picture';
 import { PartView } from '../../src/view/parts';
 
 const near = (v: Vector3, x: number, y: number, z: number) => {
@@ -51,6 +52,15 @@ describe('The equivalent strain', () => {
   it('has a scale that ends at 1, 2 or 5', () => {
     const ends = [0, 0.001, 0.0011, 0.02, 0.021, 0.06, 0.3, 0.9].map((strain) => strainScale(strain));
     [0.001, 0.001, 0.002, 0.02, 0.05, 0.1, 0.5, 1].forEach((wanted, i) => expect(ends[i]).toBeCloseTo(wanted, 9));
+  });
+});
+
+describe('The graphics card', () => {
+  it('bends what fits into the smallest texture that WebGL 2 may have, and only the mesh that the basis is of', () => {
+    const most = (2048 * 1024) / 2; // two texels for each node, 1024 texels in a row
+    expect(canBend({ nodes: most, vertices: 9 }, 9)).toBe(true);
+    expect(canBend({ nodes: most + 1, vertices: 9 }, 9)).toBe(false);
+    expect(canBend({ nodes: 4, vertices: 9 }, 8)).toBe(false);
   });
 });
 

@@ -21,7 +21,7 @@ describe('A mode', () => {
 
 describe('The panel of bending', () => {
   const basis = (r: number) => ({ coordinates: r, frequencies: Float32Array.of(3, 7).slice(0, r) }) as ElasticBasis;
-  const elastic: ElasticInfo = { law: 'stvk', coordinates: 2, tets: 2376, anchored: true, young: 3e6 };
+  const elastic: ElasticInfo = { law: 'stvk', coordinates: 2, tets: 2376, anchored: true, material: 'rubber', young: 3e6, anchors: [] };
   let selected: number | null;
   let played: (Bending | null)[];
   let strained: boolean;

@@ -162,6 +162,7 @@ describe('The hint', () => {
     hands: [],
     body: 2,
     marking: false,
+    holding: false,
     shared: false,
     nameOf: () => 'Ann',
   };

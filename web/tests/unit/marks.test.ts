@@ -84,6 +84,7 @@ describe('Dropping a mark', () => {
       body: 2,
       nameOf: () => 'Anna',
       marking: false,
+      holding: false,
       shared: true,
     };
     expect(hintOf({ ...now, marking: true })).toMatch(/^Click a point/);
