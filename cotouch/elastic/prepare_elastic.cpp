@@ -20,6 +20,7 @@ namespace cotouch {
 namespace {
 
 constexpr double k_enough_volume = 0.6;  // of a part's that tetrahedra must hold: those of thin parts cut edges off
+constexpr double k_one_piece = 0.95;     // of the volume of all tetrahedra, in the largest piece: the rest is dust
 
 struct Storage {
   std::vector<Vec3f> nodes;
@@ -127,9 +128,20 @@ std::vector<float> spread_of(const Shell& shell, const Storage& model, std::uint
   return spread;
 }
 
+// `largest` piece and `all` of them, as shares of the part's volume.
+[[noreturn]] void throw_not_whole(std::size_t tets, double largest, double all) {
+  const std::string share = std::to_string(static_cast<int>(100 * largest)) + " %";
+  if (all >= k_enough_volume && largest < k_one_piece * all)
+    throw Error("The part is not of one piece: the largest of its pieces has " + share +
+                    " of its volume. Prepare each piece as a part of its own, or connect them.",
+                ErrorCode::invalid_argument);
+  throw Error("The part is too thin for " + std::to_string(tets) + " tetrahedra: they hold " + share +
+                  " of its volume in one piece. Ask for more of them, or make the part thicker.",
+              ErrorCode::invalid_argument);
+}
+
 // One piece that is most of the part. Thin walls need finer tetrahedra than was asked for, up to a point.
 TetMesh whole_mesh(const Field& field, const TetSettings& settings, Progress& progress) {
-  constexpr double k_most = 0.95;  // of the volume
   constexpr int k_refinements = 4;
   const double volume = mass_properties(field, 1).mass;
   TetSettings finer = settings;
@@ -138,13 +150,9 @@ TetMesh whole_mesh(const Field& field, const TetSettings& settings, Progress& pr
     const TetPieces pieces = pieces_of(mesh);
     const double largest = *std::max_element(pieces.volume.begin(), pieces.volume.end());
     const double all = std::accumulate(pieces.volume.begin(), pieces.volume.end(), 0.0);
-    if (largest >= k_most * all && largest >= k_enough_volume * volume)
+    if (largest >= k_one_piece * all && largest >= k_enough_volume * volume)
       return pieces.volume.size() == 1 ? mesh : largest_piece(mesh, pieces);
-    if (settings.edge > 0 || i == k_refinements)
-      throw Error("The part is too thin for " + std::to_string(mesh.tets.size()) + " tetrahedra: they hold " +
-                      std::to_string(static_cast<int>(100 * largest / volume)) +
-                      " % of its volume in one piece. Ask for more of them, or make the part thicker.",
-                  ErrorCode::invalid_argument);
+    if (settings.edge > 0 || i == k_refinements) throw_not_whole(mesh.tets.size(), largest / volume, all / volume);
     finer.target_tets *= 2;
   }
 }

@@ -24,6 +24,29 @@ TEST(WithElastic, APartBendsInAnotherWayOrNotAtAll) {
   EXPECT_EQ(again.elastic->hash(), bar.elastic->hash());
 }
 
+TEST(WithElastic, APartOfTwoPiecesIsRefusedInWords) {
+  PartSettings settings;
+  settings.field.resolution = 32;
+  settings.shell.points = 256;
+  settings.elastic.emplace().tets.target_tets = 200;
+  TriangleMesh boxes = make_box({0.02, 0.02, 0.02});
+  const auto first = static_cast<std::uint32_t>(boxes.vertices.size());
+  for (std::size_t i = 0; i < first; ++i) boxes.vertices.push_back(boxes.vertices[i] + Vec3d{0.06, 0, 0});
+  for (std::size_t i = 0, count = boxes.triangles.size(); i < count; ++i) {
+    auto triangle = boxes.triangles[i];
+    for (std::uint32_t& vertex : triangle) vertex += first;
+    boxes.triangles.push_back(triangle);
+  }
+  NoProgress quiet;
+  try {
+    prepare_part(boxes, settings, quiet);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("not of one piece: the largest of its pieces has 4"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(GivenTets, ArePreparedAsTheyAre) {
   const TetMesh tets = tet_box({0.1, 0.02, 0.02}, {10, 2, 2});
   PartSettings settings;

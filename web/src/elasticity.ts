@@ -35,6 +35,7 @@ export class Elasticity {
       part: (body) => this.partOf(body),
       held: () => shared.held,
       toPart: (body, point) => this.toPart(body, point),
+      showHeld: (body, places) => world.showHeld(body, places),
       picking: (on) => {
         this.picking = on;
         byId('stage').classList.toggle('marking', on);

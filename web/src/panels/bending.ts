@@ -68,7 +68,7 @@ export class BendingPanel {
     const slider = (label: string, output: HTMLElement, input: HTMLInputElement) =>
       element('label', { className: 'slider' }, element('span', {}, label, output), input);
     this.viewer.append(
-      element('label', { className: 'field' }, element('span', {}, 'Which'), this.mode),
+      element('label', { className: 'field' }, element('span', {}, 'Mode'), this.mode),
       slider('Amplitude', this.amplitudeText, this.amplitude),
       slider('Speed', this.speedText, this.speed),
       element('p', { className: 'note' }, 'Only you see this. The body moves on as soon as you stop.'),

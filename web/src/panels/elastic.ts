@@ -1,9 +1,9 @@
 // Making a body bend: what it is made of, how stiff it is and where it is held. The server prepares it in the background,
 // as it does with dropped parts; until it has, nothing changes.
+import { describe, kSides, placeOf, pointAnchor, sideAnchor, sideOf, type HeldPlace, type Side } from '../anchors';
 import { button, element, hold } from '../dom';
 import type { BodyInfo, Command, ElasticInfo, MaterialInfo, PartInfo } from '../messages';
 import type { Vec3 } from '../protocol';
-import { describe, kSides, pointAnchor, sideAnchor, sideOf, type Side } from './anchors';
 
 export interface ElasticPort {
   send(command: Command): void;
@@ -11,6 +11,7 @@ export interface ElasticPort {
   part(body: BodyInfo): PartInfo | null; // of which it is made
   held(): string; // why the scene cannot be changed now; '' = it can
   toPart(body: BodyInfo, point: Vec3): Vec3; // from the body's frame to that of its part
+  showHeld(body: number, places: HeldPlace[]): void; // in the part's frame
   picking(on: boolean): void; // the next click on the body is a point that is to be held
 }
 
@@ -34,7 +35,7 @@ export class ElasticPanel {
   private readonly young = element('input', { type: 'range', min: String(kSoftest), max: String(kStiffest), step: 'any', id: 'elastic-young' });
   private readonly youngText = element('output', {});
   private readonly sides = new Map<Side, HTMLInputElement>();
-  private readonly otherList = element('ul', { className: 'parts', id: 'elastic-points' });
+  private readonly otherList = element('ul', { className: 'anchors', id: 'elastic-points' });
   private readonly note = element('p', { className: 'note' });
   private readonly pick: HTMLButtonElement;
   private readonly make: HTMLButtonElement;
@@ -50,15 +51,15 @@ export class ElasticPanel {
     this.rigid = button('Make it rigid', 'Make the selected body rigid again', () => this.stiffen());
     this.material.addEventListener('change', () => this.setYoung(this.chosen()?.young ?? 1e6));
     this.young.addEventListener('input', () => this.showYoung());
-    const boxes = element('div', { className: 'row sides', id: 'elastic-sides' });
+    const boxes = element('div', { className: 'sides', id: 'elastic-sides' });
     for (const side of kSides) {
       const box = element('input', { type: 'checkbox', id: `elastic-${side}` });
-      box.addEventListener('change', () => this.showNote());
+      box.addEventListener('change', () => this.showHeld());
       this.sides.set(side, box);
       boxes.append(element('label', { className: 'check' }, box, element('span', {}, side.replace('-', '−'))));
     }
     root.append(
-      element('h2', {}, 'Bending'),
+      element('h2', {}, 'Material and anchors'),
       element('label', { className: 'field' }, element('span', {}, 'Material'), this.material),
       element('label', { className: 'slider' }, element('span', {}, 'Stiffness', this.youngText), this.young),
       element('p', { className: 'note' }, 'Held at these sides, in its own frame:'),
@@ -93,7 +94,7 @@ export class ElasticPanel {
     this.rigid.hidden = !bends;
     for (const control of [this.make, this.rigid, this.pick]) hold(control, this.port.held());
     this.showOthers();
-    this.showNote();
+    this.showHeld();
   }
 
   // A point of a body was clicked, in the body's frame. True if it was meant to be held.
@@ -189,9 +190,14 @@ export class ElasticPanel {
     this.otherList.hidden = items.length === 0;
   }
 
-  private showNote(): void {
-    const held = this.others.length > 0 || [...this.sides.values()].some((box) => box.checked);
-    const free = this.port.selected()?.motion === 'free';
+  private showHeld(): void {
+    const body = this.port.selected();
+    const part = body && this.port.part(body);
+    // Of a body that cannot be changed, what it has.
+    const anchors = part ? (this.root.hidden ? (part.elastic?.anchors ?? []) : this.anchors(part)) : [];
+    this.port.showHeld(this.body, part ? anchors.flatMap((anchor) => placeOf(part.bounds, anchor) ?? []) : []);
+    const held = anchors.length > 0;
+    const free = body?.motion === 'free';
     this.note.textContent = !held
       ? 'Held nowhere, it will float or fall, and bend.'
       : free

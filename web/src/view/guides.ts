@@ -1,4 +1,5 @@
-// Guides in the picture: a box around the selected body, and a pale green copy of the task's body where it should go.
+// Guides in the picture: a box around the selected body, what of it is held if it bends, and a pale green copy of the task's body
+// where it should go.
 import {
   Box3,
   BoxGeometry,
@@ -8,13 +9,16 @@ import {
   LineSegments,
   Mesh,
   MeshBasicMaterial,
+  SphereGeometry,
   Vector3,
   type BufferGeometry,
 } from 'three';
+import type { HeldPlace } from '../anchors';
 import { compose, type HandPose } from '../hands/motion';
 
 const kSelected = '#0c8599';
 const kTarget = '#2f9e44';
+const kHeld = '#f08c00';
 
 export class SelectionBox {
   readonly lines = new LineSegments(
@@ -38,6 +42,35 @@ export class SelectionBox {
 
   hide(): void {
     this.lines.visible = false;
+  }
+}
+
+// A little larger than what is held, so that it is seen around it.
+export class HeldPlaces {
+  readonly group = new Group();
+  private readonly material = new MeshBasicMaterial({ color: kHeld, transparent: true, opacity: 0.45, depthWrite: false });
+  private readonly box = new BoxGeometry(1, 1, 1);
+  private readonly ball = new SphereGeometry(0.5, 24, 16);
+
+  // In the part's frame, which is here.
+  show(places: HeldPlace[], part: HandPose): void {
+    while (this.group.children.length > places.length) this.group.remove(this.group.children.at(-1)!);
+    this.group.position.copy(part.position);
+    this.group.quaternion.copy(part.rotation);
+    places.forEach(({ min, max, round }, i) => {
+      const known = this.group.children[i] as Mesh | undefined;
+      const mesh = known ?? new Mesh(this.box, this.material);
+      if (!known) this.group.add(mesh);
+      mesh.geometry = round ? this.ball : this.box;
+      const bounds = new Box3(new Vector3(...min), new Vector3(...max));
+      bounds.getCenter(mesh.position);
+      const size = bounds.getSize(mesh.scale);
+      size.addScalar(0.03 * size.length());
+    });
+  }
+
+  hide(): void {
+    this.group.clear();
   }
 }
 

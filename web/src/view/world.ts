@@ -1,5 +1,6 @@
 // A scene as drawn: its parts, and for the frame shown now the spring, the arrows and the dots.
 import { Vector3, type Object3D } from 'three';
+import type { HeldPlace } from '../anchors';
 import type { ElasticBasis } from '../elastic-basis';
 import type { BodyInfo, PartInfo, Person, Scene } from '../messages';
 import { compose, fromWire, toLocal, transformPoint, type HandPose } from '../hands/motion';
@@ -9,7 +10,7 @@ import type { Mark } from '../share-messages';
 import { BentBodies } from './bent-bodies';
 import { bodiesOf, contactsOn, wantedPose, type BodyView } from './bodies';
 import { ForceArrow, Spring, TorqueArrow } from './forces';
-import { SelectionBox, TargetGhost } from './guides';
+import { HeldPlaces, SelectionBox, TargetGhost } from './guides';
 import { Markers, markersOf, recordedMarkersOf } from './markers';
 import { PartView } from './parts';
 import { Pins, pinsOf } from './pins';
@@ -59,6 +60,8 @@ export class WorldView {
   private marks: Mark[] = [];
   private readonly selection = new SelectionBox();
   private readonly target = new TargetGhost();
+  private readonly heldPlaces = new HeldPlaces();
+  private held: { body: number; places: HeldPlace[] } = { body: 0, places: [] };
   private shown: StateFrame | null = null;
   private drawn: StateFrame | null = null;
 
@@ -70,7 +73,7 @@ export class WorldView {
   ) {
     this.markers = new Markers(stage, labels);
     this.pins = new Pins(stage, labels);
-    stage.scene.add(this.contacts.points, this.traversed.points, this.selection.lines, this.target.group);
+    stage.scene.add(this.contacts.points, this.traversed.points, this.selection.lines, this.target.group, this.heldPlaces.group);
   }
 
   // Another scene, or other parts: everything drawn so far goes away; meshes arrive one by one afterwards.
@@ -86,6 +89,7 @@ export class WorldView {
     this.markers.show([]);
     this.pins.show([]);
     this.selection.hide();
+    this.heldPlaces.hide();
     this.target.show([]);
     this.bodies = bodiesOf(info);
     this.info = info;
@@ -149,8 +153,15 @@ export class WorldView {
     const own = this.shown?.hands.some((hand) => hand.body === selected?.id && hand.participant === this.company.me);
     const body = selected && canChange && !own ? this.bodies.get(selected.id) : undefined;
     const now = body && this.poseOf(body.info.id);
-    if (body && now) this.selection.show(this.bent.boxOf(body), now);
-    else this.selection.hide();
+    if (!body || !now) {
+      this.selection.hide();
+      this.heldPlaces.hide();
+      return;
+    }
+    this.selection.show(this.bent.boxOf(body), now);
+    const [part] = body.parts;
+    if (part && this.held.body === body.info.id) this.heldPlaces.show(this.held.places, compose(now, part.offset));
+    else this.heldPlaces.hide();
   }
 
   private showTarget({ task }: StateFrame): void {
@@ -218,6 +229,12 @@ export class WorldView {
   // Where keys and sticks take a body, in its frame: one that bends in its middle; null = wherever the server likes.
   handle(id: number): Vector3 | null {
     return this.isHeldAtPoint(id) ? this.middleOf(id) : null;
+  }
+
+  // Where a body is held, or will be, in the frame of its part; seen while it is selected.
+  showHeld(body: number, places: HeldPlace[]): void {
+    this.held = { body, places };
+    this.redraw();
   }
 
   setMarks(marks: Iterable<Mark>): void {

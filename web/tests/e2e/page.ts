@@ -120,9 +120,12 @@ export async function waitForPart(page: Page, name: string): Promise<void> {
   await expect.poll(names, { timeout: 180_000 }).toContain(name);
 }
 
-// A cube as a binary STL file, side in the file's unit.
-export function cubeStl(side: number): Buffer {
-  const corner = (i: number) => [i & 1, (i >> 1) & 1, (i >> 2) & 1].map((bit) => side * (bit - 0.5));
+export const cubeStl = (side: number) => boxStl([side, side, side]);
+
+// A box as a binary STL file, sides in the file's unit; or several, with their middles at these places along x.
+export function boxStl(sides: [number, number, number], places = [0]): Buffer {
+  const corner = (i: number, place: number) =>
+    [i & 1, (i >> 1) & 1, (i >> 2) & 1].map((bit, axis) => sides[axis]! * (bit - 0.5) + (axis === 0 ? place : 0));
   const quads = [
     [0, 2, 3, 1],
     [4, 5, 7, 6],
@@ -135,10 +138,9 @@ export function cubeStl(side: number): Buffer {
     [a!, b!, c!],
     [a!, c!, d!],
   ]);
-  const file = Buffer.alloc(84 + 50 * triangles.length);
-  file.writeUInt32LE(triangles.length, 80);
-  triangles.forEach((triangle, t) => {
-    triangle.flatMap(corner).forEach((value, i) => file.writeFloatLE(value, 84 + 50 * t + 12 + 4 * i));
-  });
+  const all = places.flatMap((place) => triangles.map((triangle) => triangle.flatMap((i) => corner(i, place))));
+  const file = Buffer.alloc(84 + 50 * all.length);
+  file.writeUInt32LE(all.length, 80);
+  all.forEach((triangle, t) => triangle.forEach((value, i) => file.writeFloatLE(value, 84 + 50 * t + 12 + 4 * i)));
   return file;
 }

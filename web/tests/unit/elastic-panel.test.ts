@@ -2,7 +2,7 @@
 // @vitest-environment happy-dom
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseMessage, parseScene, type BodyInfo, type Command, type Scene } from '../../src/messages';
-import { describe as inWords, kSides, pointAnchor, sideAnchor, sideOf } from '../../src/panels/anchors';
+import { describe as inWords, kSides, placeOf, pointAnchor, sideAnchor, sideOf, type HeldPlace } from '../../src/anchors';
 import { ElasticPanel, stiffness } from '../../src/panels/elastic';
 
 const bounds = { min: [-0.1, -0.01, 0], max: [0.1, 0.01, 0.02] } as { min: [number, number, number]; max: [number, number, number] };
@@ -24,6 +24,14 @@ describe('Anchors', () => {
     for (const other of ['x<=-0.08', 'x>=-0.09', 'box:0,0,0,1,1,1', 'point:0,0,0@0.01', '']) expect(sideOf(bounds, other)).toBeNull();
   });
 
+  it('are places that can be drawn', () => {
+    expect(placeOf(bounds, 'x<=-0.09')).toEqual({ min: [-0.1, -0.01, 0], max: [-0.09, 0.01, 0.02], round: false });
+    expect(placeOf(bounds, 'z>0.015')).toEqual({ min: [-0.1, -0.01, 0.015], max: [0.1, 0.01, 0.02], round: false });
+    expect(placeOf(bounds, 'box:-1,-1,-1,0,0,0.01')).toEqual({ min: [-0.1, -0.01, 0], max: [0, 0, 0.01], round: false });
+    expect(placeOf(bounds, 'point:0.5,0,1@0.25')).toEqual({ min: [0.25, -0.25, 0.75], max: [0.75, 0.25, 1.25], round: true });
+    for (const wrong of ['', 'box:0,0,0', 'box:a,0,0,1,1,1', 'point:x,0,0@1', 'x<y']) expect(placeOf(bounds, wrong)).toBeNull();
+  });
+
   it('can be read', () => {
     expect(inWords('point:0.1,0,-0.0025@0.016')).toBe('Point at 100.0, 0.0, -2.5 mm');
     expect(inWords('x<=-0.05')).toBe('x below -50.0 mm');
@@ -42,6 +50,7 @@ describe('The panel', () => {
   let panel: ElasticPanel;
   let scene: Scene;
   let picking: boolean;
+  let held: { body: number; places: HeldPlace[] };
   let [table, bar]: BodyInfo[] = [];
   // The bar as the server has it; rigid without a description of how it bends.
   const open = (elastic?: object, motion = 'fixed') => {
@@ -72,6 +81,7 @@ describe('The panel', () => {
       part: (body) => scene.parts.find((part) => part.body === body.id) ?? null,
       held: () => '',
       toPart: (_, point) => point,
+      showHeld: (body, places) => void (held = { body, places }),
       picking: (on) => void (picking = on),
     });
     const hello = parseMessage('{"type": "hello", "features": ["bend"], "materials": [{"name": "foam", "young": 5e4}, {"name": "rubber", "young": 3e6}]}');
@@ -123,6 +133,8 @@ describe('The panel', () => {
     expect(root.querySelector('output')!.textContent).toBe('200 kPa');
     expect([box('x-').checked, box('x+').checked]).toEqual([true, false]);
     expect(root.querySelector('#elastic-points')!.textContent).toContain('Box 0.0');
+    expect(held.body).toBe(2);
+    expect(held.places).toEqual([placeOf(bounds, 'x<-0.09'), placeOf(bounds, 'box:0,0,0,1,1,1')]);
     click('Bend like this');
     const anchors = ['x<-0.09', 'box:0,0,0,1,1,1'];
     expect(sent).toEqual([{ type: 'bend', body: 2, material: 'foam', young: 2e5, anchors, law: 'warped', coordinates: 20 }]);
