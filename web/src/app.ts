@@ -14,11 +14,9 @@ import { PointerHand, type PointerView } from './hands/pointer';
 import { hintOf } from './hint';
 import { looksAlike, messageOf, SceneLoader } from './loading';
 import type { Command, Message, RecordingEntry, Scene } from './messages';
-import { DropZone, Jobs, objection } from './panels/drop';
 import { Gallery } from './panels/gallery';
 import { Help } from './panels/help';
 import { Layout } from './panels/layout';
-import { PartsPanel } from './panels/parts';
 import { Plots } from './panels/plots';
 import { Readout } from './panels/readout';
 import { RecordingList, ReplayBar } from './panels/recorder';
@@ -26,6 +24,7 @@ import { SettingsPanel } from './panels/settings';
 import { TaskPanel } from './panels/task';
 import { Toasts } from './panels/toast';
 import { WorldPanel } from './panels/world';
+import { OwnParts } from './own-parts';
 import { ClockFlag, kVersion, type StateFrame } from './protocol';
 import type { Player } from './replay';
 import { Replays } from './replays';
@@ -57,13 +56,12 @@ export class App {
   private readonly readout: Readout;
   private readonly taskPanel: TaskPanel;
   private readonly plots: Plots;
-  private readonly parts: PartsPanel;
+  private readonly ownParts: OwnParts;
   private readonly settings: SettingsPanel;
   private readonly worldPanel: WorldPanel;
   private readonly elasticity: Elasticity;
   private readonly recordings: RecordingList;
   private readonly replayBar: ReplayBar;
-  private readonly jobs: Jobs;
   private readonly layout: Layout;
   private readonly theme: ThemeSwitch;
   private readonly sound = new Sound();
@@ -72,7 +70,6 @@ export class App {
   private readonly gamepad: GamepadHand;
   private readonly scenes: SceneLoader;
   private readonly replays: Replays;
-  private uploadBytes = Infinity;
   private recording = false;
   private commands = 0;
   private recordingEntries: RecordingEntry[] = [];
@@ -116,12 +113,8 @@ export class App {
     this.theme.apply();
     this.sharing = this.makeSharing(address);
     this.plots = new Plots(plots);
-    this.parts = new PartsPanel(byId('parts'), {
-      add: (files) => this.upload(files),
-      remove: (body) => this.shared.remove(body),
-      setMotion: (body, motion) => this.shared.setMotion(body, motion),
-      save: (name) => void this.save(name),
-    });
+    const { api, toasts, shared } = this;
+    this.ownParts = new OwnParts({ send: (command) => this.command(command), saved: () => void this.loadGallery(), api, toasts, shared });
     this.worldPanel = new WorldPanel(byId('world'), this.shared, () => this.feed.greet());
     this.elasticity = new Elasticity({ send: (command) => this.command(command), world: this.world, shared: this.shared }, this.worldPanel.people);
     this.settings = new SettingsPanel(byId('settings'), {
@@ -136,9 +129,6 @@ export class App {
       remove: (entry) => this.command({ type: 'delete_recording', recording: entry.id }),
     });
     this.replayBar = new ReplayBar(byId('replay'), () => this.replays.stop());
-    const complain = (text: string) => this.toasts.show(text);
-    this.jobs = new Jobs(byId('jobs'), this.api, (job) => this.command({ type: 'cancel_job', job }), complain);
-    new DropZone(byId('drop'), (files) => this.upload(files));
     this.connectButtons();
 
     this.feed = new Feed({
@@ -261,7 +251,7 @@ export class App {
     this.layout.link(link, reason);
     if (link === 'open') return;
     this.forgetScene();
-    this.jobs.clear();
+    this.ownParts.disconnected();
     this.sharing.disconnected();
     if (link === 'waiting' && reason) this.toasts.show(reason);
   }
@@ -272,8 +262,7 @@ export class App {
     switch (message.type) {
       case 'hello':
         this.api.participant = message.participant;
-        this.uploadBytes = message.uploadBytes;
-        this.parts.allow(message.features);
+        this.ownParts.allow(message.features, message.uploadBytes);
         this.settings.allow(message.features);
         this.elasticity.allow(message.features, message.materials);
         this.taskPanel.allow(this.shared.canRestart);
@@ -295,7 +284,7 @@ export class App {
         if (message.state === 'granted') this.shared.select(message.body); // the World panel is about what was taken
         break;
       case 'job':
-        this.jobs.show(message);
+        this.ownParts.showJob(message);
         break;
       case 'recording':
         this.setRecording(message.active);
@@ -336,7 +325,7 @@ export class App {
   private holdScene(): void {
     const { held } = this.shared;
     this.gallery?.hold(held);
-    this.parts?.hold(held);
+    this.ownParts?.hold(held);
     this.settings?.hold(held);
     this.recordings?.hold(held, this.world.info?.name ?? '');
   }
@@ -368,7 +357,7 @@ export class App {
     this.hand.body = scene.bodies.find((body) => body.graspable)?.id ?? 0;
     this.shared.open(scene);
     this.sharing.sceneChanged();
-    this.parts.set(scene);
+    this.ownParts.sceneOpened(scene);
     this.layout.title(scene.title);
     this.gallery.mark(scene.name);
   }
@@ -402,27 +391,6 @@ export class App {
     this.world.showTraversed = traversed;
     this.gamepad.rumble = rumble;
     this.feed.send({ type: 'view', near, traversed, fps });
-  }
-
-  private upload(files: File[]): void {
-    if (this.shared.held) return this.toasts.show(this.shared.held);
-    const unit = this.parts.unit.value;
-    void (async () => {
-      // One after the other: the first part stays, the second goes into the hand.
-      for (const file of files) {
-        const wrong = objection(file.name, file.size, this.uploadBytes);
-        if (wrong) this.toasts.show(wrong);
-        else await this.jobs.upload(file, unit);
-      }
-    })();
-  }
-
-  private async save(name: string): Promise<void> {
-    await this.attempt(async () => {
-      const saved = await this.api.saveScene(name);
-      this.toasts.show(`Saved. Open it again with: ${saved.play || saved.file}`, 'info');
-      await this.loadGallery();
-    });
   }
 
   private setRecording(active: boolean): void {

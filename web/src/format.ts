@@ -24,6 +24,12 @@ export function torque(newtonMetres: number): string {
   return `${(1000 * newtonMetres).toFixed(1)} mN m`;
 }
 
+// Young's modulus, pascals.
+export function stiffness(young: number): string {
+  const [unit, divisor] = young >= 1e9 ? ['GPa', 1e9] : young >= 1e6 ? ['MPa', 1e6] : ['kPa', 1e3];
+  return `${Number((young / divisor).toPrecision(3))} ${unit}`;
+}
+
 export function clock(seconds: number): string {
   const tenths = Math.round(10 * seconds); // first, so that nothing is rounded up to sixty seconds
   const minutes = Math.floor(tenths / 600);

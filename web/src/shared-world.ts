@@ -16,6 +16,7 @@ export class SharedWorld {
   held = ''; // why the scene cannot be changed now; '' = it can
   readonly people = new Map<number, Person>();
   private chosen = 0;
+  private scene = ''; // its name
 
   constructor(
     private readonly send: (command: Command) => void,
@@ -62,8 +63,10 @@ export class SharedWorld {
     this.changed();
   }
 
-  // Another scene, or the same with other bodies; what was selected stays selected if it is still there.
+  // Another scene, or the same with other bodies, of which what was selected stays selected if it is still there.
   open(scene: Scene): void {
+    if (scene.name !== this.scene) this.chosen = 0;
+    this.scene = scene.name;
     this.bodies = scene.bodies;
     this.elastic = new Set(scene.parts.filter((part) => part.elastic).map((part) => part.body));
     this.gravity = scene.gravity;

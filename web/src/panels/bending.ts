@@ -154,7 +154,7 @@ export class BendingPanel {
       `${elastic.coordinates} coordinates`,
       `${format.count(elastic.tets)} tetrahedra`,
     ];
-    if (elastic.young > 0) facts.push(`E = ${format.digits(elastic.young / 1e6)} MPa`);
+    if (elastic.young > 0) facts.unshift(`${elastic.material || 'E ='} ${format.stiffness(elastic.young)}`);
     this.facts.textContent = facts.join(' · ');
     this.showToggle();
   }

@@ -2,6 +2,7 @@
 // as it does with dropped parts; until it has, nothing changes.
 import { describe, kSides, placeOf, pointAnchor, sideAnchor, sideOf, type HeldPlace, type Side } from '../anchors';
 import { button, element, hold } from '../dom';
+import * as format from '../format';
 import type { BodyInfo, Command, ElasticInfo, MaterialInfo, PartInfo } from '../messages';
 import type { Vec3 } from '../protocol';
 
@@ -18,12 +19,6 @@ export interface ElasticPort {
 const kSoftest = 3; // powers of ten, Pa
 const kStiffest = 12;
 const kMostCoordinates = 60; // of what a server prepares for pages
-
-// Pascals as people say them.
-export function stiffness(young: number): string {
-  const [unit, divisor] = young >= 1e9 ? ['GPa', 1e9] : young >= 1e6 ? ['MPa', 1e6] : ['kPa', 1e3];
-  return `${Number((young / divisor).toPrecision(3))} ${unit}`;
-}
 
 export class ElasticPanel {
   private materials: MaterialInfo[] = [];
@@ -168,7 +163,7 @@ export class ElasticPanel {
   }
 
   private showYoung(): void {
-    this.youngText.textContent = stiffness(10 ** Number(this.young.value));
+    this.youngText.textContent = format.stiffness(10 ** Number(this.young.value));
   }
 
   private setPicking(picking: boolean): void {

@@ -55,7 +55,7 @@ describe('The panel of bending', () => {
 
   it('is there for a selected body that bends, and says what it is made of', () => {
     expect(root.hidden).toBe(false);
-    expect(at('bending-facts').textContent).toBe('St. Venant–Kirchhoff · 2 coordinates · 2\u202f376 tetrahedra · E = 3.00 MPa');
+    expect(at('bending-facts').textContent).toBe('rubber 3 MPa · St. Venant–Kirchhoff · 2 coordinates · 2\u202f376 tetrahedra');
     for (const other of [null, 9]) {
       selected = other;
       panel.show();

@@ -1,9 +1,10 @@
 // The panel that makes bodies bend: what it offers, and what it asks the server for.
 // @vitest-environment happy-dom
 import { beforeEach, describe, expect, it } from 'vitest';
-import { parseMessage, parseScene, type BodyInfo, type Command, type Scene } from '../../src/messages';
 import { describe as inWords, kSides, placeOf, pointAnchor, sideAnchor, sideOf, type HeldPlace } from '../../src/anchors';
-import { ElasticPanel, stiffness } from '../../src/panels/elastic';
+import { stiffness } from '../../src/format';
+import { parseMessage, parseScene, type BodyInfo, type Command, type Scene } from '../../src/messages';
+import { ElasticPanel } from '../../src/panels/elastic';
 
 const bounds = { min: [-0.1, -0.01, 0], max: [0.1, 0.01, 0.02] } as { min: [number, number, number]; max: [number, number, number] };
 

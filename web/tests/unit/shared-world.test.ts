@@ -96,6 +96,12 @@ describe('The shared world', () => {
     expect(world.bodies[0]).toMatchObject({ motion: 'free', graspable: true });
   });
 
+  it('does not take a body of another scene for the one that was selected', () => {
+    world.select(2);
+    world.open({ ...scene(), name: 'another' });
+    expect(world.selected).toBeNull();
+  });
+
   it('keeps what is selected when bodies come and go, as long as it is there', () => {
     world.select(3);
     world.open(scene());

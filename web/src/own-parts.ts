@@ -1,0 +1,79 @@
+// Parts of the user's own: dropped or chosen files on their way to the server, what it prepares, and scenes that are saved.
+import type { Api } from './api';
+import { byId } from './dom';
+import { messageOf } from './loading';
+import type { Command, Job, Scene } from './messages';
+import { DropZone, Jobs, objection } from './panels/drop';
+import { PartsPanel } from './panels/parts';
+import type { Toasts } from './panels/toast';
+import type { SharedWorld } from './shared-world';
+
+export interface OwnPartsPort {
+  send(command: Command): void;
+  saved(): void; // there is one more scene to choose from
+  api: Api;
+  toasts: Toasts;
+  shared: SharedWorld;
+}
+
+export class OwnParts {
+  private readonly panel: PartsPanel;
+  private readonly jobs: Jobs;
+  private uploadBytes = Infinity;
+
+  constructor(private readonly port: OwnPartsPort) {
+    const { api, toasts, shared } = port;
+    this.panel = new PartsPanel(byId('parts'), {
+      add: (files) => void this.upload(files),
+      remove: (body) => shared.remove(body),
+      setMotion: (body, motion) => shared.setMotion(body, motion),
+      save: (name) => void this.save(name),
+    });
+    this.jobs = new Jobs(byId('jobs'), api, (job) => port.send({ type: 'cancel_job', job }), (text) => toasts.show(text));
+    new DropZone(byId('drop'), (files) => void this.upload(files));
+  }
+
+  allow(features: string[], uploadBytes: number): void {
+    this.uploadBytes = uploadBytes;
+    this.panel.allow(features);
+  }
+
+  hold(reason: string): void {
+    this.panel.hold(reason);
+  }
+
+  sceneOpened(scene: Scene): void {
+    this.panel.set(scene);
+  }
+
+  showJob(job: Job): void {
+    this.jobs.show(job);
+  }
+
+  disconnected(): void {
+    this.jobs.clear();
+  }
+
+  private async upload(files: File[]): Promise<void> {
+    const { shared, toasts } = this.port;
+    if (shared.held) return toasts.show(shared.held);
+    const unit = this.panel.unit.value;
+    // One after the other: the first part stays, the second goes into the hand.
+    for (const file of files) {
+      const wrong = objection(file.name, file.size, this.uploadBytes);
+      if (wrong) toasts.show(wrong);
+      else await this.jobs.upload(file, unit);
+    }
+  }
+
+  private async save(name: string): Promise<void> {
+    const { api, toasts, saved } = this.port;
+    try {
+      const { play, file } = await api.saveScene(name);
+      toasts.show(`Saved. Open it again with: ${play || file}`, 'info');
+      saved();
+    } catch (error) {
+      toasts.show(messageOf(error));
+    }
+  }
+}
