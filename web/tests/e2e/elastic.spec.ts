@@ -54,6 +54,19 @@ const selectFirst = async (page: Page) => {
   await expect(page.locator('#elastic')).toBeVisible();
 };
 
+// Copies the first body that can be taken, and selects the copy.
+async function addCopy(page: Page): Promise<void> {
+  const bodies = (await stateOf(page)).bending.length;
+  const { screen } = (await page.evaluate((id) => cotouch.part(id), (await stateOf(page)).moving!.part))!;
+  await page.mouse.click(screen.x, screen.y);
+  await page.locator('#body button', { hasText: 'Copy' }).click();
+  await expect.poll(async () => (await stateOf(page)).bending.length).toBe(bodies + 1);
+  await settled(page);
+  const copy = (await page.evaluate((id) => cotouch.part(id), (await stateOf(page)).parts.at(-1)!.id))!.screen;
+  await page.mouse.click(copy.x, copy.y);
+  await expect(page.locator('#elastic')).toBeVisible();
+}
+
 // Presses the button that prepares the selected body and waits for the scene with the other body.
 async function makeBend(page: Page): Promise<void> {
   const { generation } = await stateOf(page);
@@ -153,6 +166,12 @@ test('what cannot bend is refused in words and stays as it is', async ({ page })
   await expect(toast(page, /Making pieces bend: The part is not of one piece/)).toBeVisible({ timeout: 60_000 });
   await picture(page, 'refused');
   expect((await stateOf(page)).generation).toBe(generation);
+  // What nothing holds cannot be made to stay where it is.
+  await openScene(page, 'soft-bar');
+  await addCopy(page);
+  await page.locator('#body-free').click();
+  await expect(toast(page, /nothing holds it: give it an anchor/)).toBeVisible();
+  await expect(page.locator('#body-free')).toBeChecked();
   expect(errors).toEqual([]);
 });
 
@@ -215,20 +234,23 @@ test('people on two computers see the same bar bend, and a mark stays on it', as
   await page.bringToFront();
   for (const each of [page, joining]) await each.evaluate(() => cotouch.lookFrom(0, -1, 0.3));
   await page.locator('#mark-drop').click();
-  const middle = await pointOf(page, [0.06, 0, 0]);
-  await page.mouse.click(middle.x, middle.y);
+  const end = await pointOf(page, [0.09, 0, 0]);
+  await page.mouse.click(end.x, end.y);
   await expect(joining.locator('.pin-label')).toHaveCount(1);
-  const pin = async (on: Page) => (await on.locator('.pin-label').boundingBox())!.y;
-  const before = await pin(joining);
+  const pin = async () => (await joining.locator('.pin-label').boundingBox())!.y;
+  const before = await pin();
 
-  await pull(page, [0.06, 0, 0], 150);
+  await pull(page, [0.09, 0, 0], 150); // where the mark is
   await later(page, 2); // until nothing moves any more
   await expect.poll(() => drawn(joining)).toBeGreaterThan(0.004);
   await expect.poll(async () => {
     const [mine, other] = [await bending(page), await bending(joining)];
     return Math.hypot(...mine.q.map((value, i) => value - other.q[i]!)) / Math.hypot(...mine.q);
   }).toBeLessThan(0.05);
-  expect(before - (await pin(joining))).toBeGreaterThan(60);
+  const grip = (await stateOf(joining)).frame!.hands[0]!.grip.position;
+  const raised = end.y - (await joining.evaluate(([x, y, z]) => cotouch.project(x!, y!, z!), grip)).y;
+  expect(raised).toBeGreaterThan(60);
+  expect(Math.abs(before - (await pin()) - raised)).toBeLessThan(5);
   for (const [each, name] of [[page, 'host'], [joining, 'guest']] as const) await picture(each, name);
   await page.mouse.up();
   await joining.close();
