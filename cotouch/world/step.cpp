@@ -140,8 +140,10 @@ void Step::set_speeds(const Island& island) noexcept {
 double Step::next_substep(const Island& island, double left) noexcept {
   set_speeds(island);
   double h = left;
+  const auto bends = [&](std::uint32_t i) { return w.bodies[i].bending >= 0; };
+  const bool beside_what_bends = std::any_of(bodies(island).begin(), bodies(island).end(), bends);
   for (const std::uint32_t i : bodies(island))
-    if (w.bodies[i].role == Role::held) h = std::min(h, balance_period(w.bodies[i]));
+    if (w.bodies[i].role == Role::held) h = std::min(h, balance_period(w.bodies[i], beside_what_bends));
   for (const bool touching : {true, false})  // those first: they are known, and may spare the others a closer look
     for (const std::uint32_t i : pairs(island)) {
       const PairModel& pair = model.pairs()[i];

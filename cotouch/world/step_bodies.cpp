@@ -141,9 +141,10 @@ void begin_body(const WorldModel& model, WorldState& state, std::uint32_t i, Ste
     body.push = std::min(body.travel, k_most_balances * tick / k_balance_period * held_step(model, i));
 }
 
-double balance_period(const BodyWork& body) noexcept {
+double balance_period(const BodyWork& body, bool beside_what_bends) noexcept {
   const double look = std::max(body.points, 1U);
-  const double affordable = body.hurries ? 1 + std::floor((body.supported ? k_later_points : k_free_points) / look) : 2;
+  double affordable = body.hurries ? 1 + std::floor((body.supported ? k_later_points : k_free_points) / look) : 2;
+  if (beside_what_bends) affordable = 1;
   return k_balance_period / std::clamp(std::ceil(body.moves_wanted), 1.0, std::min(affordable, k_most_balances));
 }
 

@@ -197,8 +197,8 @@ void follow_path(const WorldModel& model, WorldState& state, std::uint32_t body,
 // farther than a third of a cell or 0.2 mm into what is near. Sets `next` and `moves_wanted`.
 void balance(const WorldModel& model, const WorldState& state, std::uint32_t body, StepScratch::Work& work) noexcept;
 // Seconds until its next such move: half of a millisecond if this one was cut short, less if the last one was long too
-// and looks cost little.
-double balance_period(const BodyWork& body) noexcept;
+// and looks cost little. Beside what bends they cost much, and that gives way: a whole millisecond.
+double balance_period(const BodyWork& body, bool beside_what_bends) noexcept;
 // The velocity of a body that gets to its `next` in `h` seconds.
 void set_held_velocity(const WorldModel& model, WorldState& state, std::uint32_t body, double h,
                        StepScratch::Work& work) noexcept;
