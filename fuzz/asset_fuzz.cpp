@@ -5,6 +5,8 @@
 #include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
 #include <cotouch/contact/asset.h>
+#include <cotouch/elastic/deformed_field.h>
+#include <cotouch/elastic/embedding.h>
 #include <cotouch/shapes/shapes.h>
 
 #include <unistd.h>
@@ -32,11 +34,13 @@ T get(const std::byte* at) {
 }
 
 void make_checksums_right(std::byte* data, std::size_t size) {
-  constexpr std::size_t k_header = 64, k_entry = 32, k_sections = 13;
-  if (size < k_header + k_sections * k_entry) return;
+  constexpr std::size_t k_header = 64, k_entry = 32, k_most_sections = 64;
+  if (size < k_header) return;
+  const std::size_t sections = std::min<std::size_t>(get<std::uint32_t>(data + 24), k_most_sections);
+  if (size < k_header + sections * k_entry) return;
   const std::uint64_t whole = size;
   std::memcpy(data + 16, &whole, sizeof whole);
-  for (std::size_t i = 0; i < k_sections; ++i) {
+  for (std::size_t i = 0; i < sections; ++i) {
     std::byte* entry = data + k_header + i * k_entry;
     const auto offset = get<std::uint64_t>(entry + 8), count = get<std::uint64_t>(entry + 16);
     if (offset > size || count > size - offset) continue;
@@ -44,7 +48,7 @@ void make_checksums_right(std::byte* data, std::size_t size) {
     std::memcpy(entry + 24, &hash, sizeof hash);
   }
   std::memset(data + 32, 0, 8);
-  const std::uint64_t hash = hash_bytes({data, k_header + k_sections * k_entry});
+  const std::uint64_t hash = hash_bytes({data, k_header + sections * k_entry});
   std::memcpy(data + 32, &hash, sizeof hash);
 }
 
@@ -56,6 +60,20 @@ void try_to_use(const std::shared_ptr<void>& memory, std::size_t size) {
     float sum = part.field.distance(box.low) + part.field.distance(box.center()) + part.field.distance(box.high);
     for (const Vec3f& p : part.shell.data().positions) sum += part.field.distance(p);
     result = sum;
+    if (part.elastic == nullptr) return;
+    Deformation shape(*part.elastic);
+    const std::vector<double> q(part.elastic->size(), 1e-3);
+    shape.set(q.data());
+    for (const EmbeddedPoint& point : part.elastic->data().shell)
+      result = static_cast<float>(shape.displacement_at(point).x);
+    DeformedField field(*part.elastic, part.field);
+    field.set(shape);
+    float distance = 0;
+    field.distances(part.shell.data().positions.data(), 1, 0, &distance);
+    TetMesh tets;
+    for (const Vec3f& node : part.elastic->data().nodes) tets.nodes.push_back(Vec3d(node));
+    tets.tets.assign(part.elastic->data().tets.begin(), part.elastic->data().tets.end());
+    embed(tets, part.shell.data().positions);
   } catch (const Error&) {
   }
 }
@@ -68,23 +86,29 @@ std::shared_ptr<void> aligned_copy(const std::uint8_t* data, std::size_t size) {
 }
 
 // A file that is accepted: most ways to be wrong are small changes to it.
-const std::vector<std::uint8_t>& good_file() {
-  static const std::vector<std::uint8_t> k_bytes = [] {
-    Part part;
-    part.mesh = make_sphere(0.05, 0);
-    part.settings.field.resolution = 8;
-    part.settings.shell.points = 16;
-    part.field = build_field([](const Vec3d& p) { return norm(p) - 0.05; }, part.mesh.bounds(), part.settings.field);
+const std::vector<std::uint8_t>& good_file(bool wanted) {
+  const auto make = [](bool bends) {
+    PartSettings settings;
+    settings.field.resolution = 12;
+    settings.shell.points = 32;
+    if (bends) {
+      ElasticSettings& elastic = settings.elastic.emplace();
+      elastic.material = material_named("rubber");
+      elastic.tets.target_tets = 100;
+      elastic.coordinates = 3;
+      elastic.domains = 2;
+    }
     NoProgress progress;
-    part.shell = build_shell(part.field, part.settings.shell, progress, &part.shell_quality);
+    const Part part = prepare_part(make_box({0.1, 0.04, 0.04}), settings, progress);
     const auto path = std::filesystem::temp_directory_path() / ("cotouch-fuzz-" + std::to_string(::getpid()) + ".cot");
     write_asset(part, path);
     const MappedFile file = map_file(path);
     std::filesystem::remove(path);
     const auto* begin = reinterpret_cast<const std::uint8_t*>(file.bytes.data());
     return std::vector<std::uint8_t>(begin, begin + file.bytes.size());
-  }();
-  return k_bytes;
+  };
+  static const std::vector<std::uint8_t> k_rigid = make(false), k_bending = make(true);
+  return wanted ? k_bending : k_rigid;
 }
 
 }  // namespace
@@ -99,13 +123,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   // Four bytes say where (the lowest bit of the value: in the header and table, or anywhere), one says what.
-  const std::vector<std::uint8_t>& good = good_file();
+  const std::vector<std::uint8_t>& good = good_file(data[0] % 4 == 1);
   const std::shared_ptr<void> memory = aligned_copy(good.data(), good.size());
   auto* bytes = static_cast<std::byte*>(memory.get());
   for (std::size_t at = 1; at + 5 <= size && at < 200; at += 5) {
     std::uint32_t where = 0;
     std::memcpy(&where, data + at, sizeof where);
-    bytes[where % (where & 0x80000000U ? std::size_t{480} : good.size())] = std::byte{data[at + 4]};
+    bytes[where % (where & 0x80000000U ? std::size_t{1088} : good.size())] = std::byte{data[at + 4]};
   }
   make_checksums_right(bytes, good.size());
   try_to_use(memory, good.size());

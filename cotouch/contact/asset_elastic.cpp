@@ -73,7 +73,6 @@ std::vector<Field> read_domain_fields(const Reader& reader, const std::shared_pt
 ElasticSettings read_settings(const Reader& reader, const ElasticInfo& info) {
   ElasticSettings settings;
   settings.material = {info.young, info.poisson, info.density, info.mass_damping, info.stiffness_damping};
-  check_material(settings.material);
   settings.law = static_cast<ElasticLaw>(info.law);
   settings.coordinates = info.coordinates;
   settings.domains = info.domains;
@@ -85,6 +84,7 @@ ElasticSettings read_settings(const Reader& reader, const ElasticInfo& info) {
     begin = end == anchors.end() ? end : end + 1;
   }
   if (!std::isfinite(info.edge) || info.edge < 0) reader.damaged("its elastic settings are not numbers");
+  check_elastic(settings);
   return settings;
 }
 

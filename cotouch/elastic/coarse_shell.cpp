@@ -9,6 +9,7 @@
 namespace cotouch {
 namespace {
 
+constexpr double k_most = 1e15;            // of a coordinate: its square, and that times many others, are floats
 constexpr float k_up = 1.00001F;           // far more than the rounding of these sums
 constexpr std::size_t k_most_roots = 256;  // that are asked twice
 
@@ -17,8 +18,9 @@ constexpr std::size_t k_most_roots = 256;  // that are asked twice
 struct CoarseShell::Padded {
   std::array<float, k_most_coordinates> value{}, size{};
   Padded(const double* q, std::uint32_t count) noexcept {
+    // A state may come from a stranger: what is not a number, or makes none, is as large as can be.
     for (std::uint32_t j = 0; j < count; ++j) {
-      value[j] = static_cast<float>(q[j]);
+      value[j] = std::fabs(q[j]) <= k_most ? static_cast<float>(q[j]) : static_cast<float>(k_most);
       size[j] = std::fabs(value[j]);
     }
   }

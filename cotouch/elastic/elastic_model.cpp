@@ -2,6 +2,7 @@
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/hash.h>
+#include <cotouch/elastic/tet_faces.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 namespace cotouch {
 namespace {
 
+constexpr float k_farthest_node = 1e4F;  // metres, as of meshes
 constexpr double k_largest_weight = 64;  // of an embedded point: farther outside of its tetrahedron nothing is meant
 
 void require(bool holds, const char* what) {
@@ -34,6 +36,26 @@ void check_embedding(std::span<const EmbeddedPoint> points, std::size_t nodes, c
   }
 }
 
+// Of nodes that are rounded to single precision: the smallest tetrahedra may have become flat, but not all of them.
+void check_tets(const ElasticData& data) {
+  TetMesh mesh;
+  for (const Vec3f& node : data.nodes) {
+    require(std::max({std::fabs(node.x), std::fabs(node.y), std::fabs(node.z)}) <= k_farthest_node,
+            "a node that is not a number or too far away");
+    mesh.nodes.push_back(Vec3d(node));
+  }
+  double volume = 0;
+  for (const Tet& tet : data.tets) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      require(tet[i] < data.nodes.size(), "a tetrahedron without a corner");
+      for (std::size_t k = 0; k < i; ++k) require(tet[i] != tet[k], "a tetrahedron with a corner twice");
+    }
+    mesh.tets.push_back(tet);
+    volume += tet_volume(mesh, mesh.tets.size() - 1);
+  }
+  require(volume > 0 && !surface_of(mesh).tet.empty(), "tetrahedra that hold nothing");
+}
+
 void check(const ElasticData& data) {
   require(data.law == ElasticLaw::warped || data.law == ElasticLaw::stvk, "its law");
   require(data.size >= 1 && data.size <= k_most_coordinates, "its number of coordinates");
@@ -42,9 +64,7 @@ void check(const ElasticData& data) {
           "its damping");
   const std::size_t nodes = data.nodes.size(), rows = 3 * std::size_t{data.stride()} * nodes;
   require(nodes >= 4 && data.shapes.size() == rows && data.rotations.size() == rows, "the size of its shapes");
-  for (const Vec3f& node : data.nodes) require(is_finite(node), "a node that is not a number");
-  for (const Tet& tet : data.tets)
-    for (const std::uint32_t node : tet) require(node < nodes, "a tetrahedron without a corner");
+  check_tets(data);
   require_finite(data.shapes, "a shape that is not a number");
   require_finite(data.rotations, "a rotation that is not a number");
   require(data.weight.size() == 3 * std::size_t{data.size}, "the size of its weight");
@@ -103,6 +123,10 @@ ElasticModel::ElasticModel(const ElasticData& data, std::vector<Field> domain_fi
       const Vec3d shape(Vec3f{row[0], row[stride], row[2 * stride]});
       largest_[j] = std::max(largest_[j], norm(shape) * reach);
     }
+  // No two points are farther apart than twice that. A bound that is much too large would do no harm but take time.
+  for (std::size_t i = 0; i < data.spread.size(); i += 2 * stride)
+    for (std::size_t j = 0; j < data.size; ++j)
+      require(static_cast<double>(data.spread[i + j]) <= 2.001 * largest_[j] + 1e-30, "a bound of its shell");
 }
 
 double ElasticModel::internal(std::span<const double> q, std::span<double> force,

@@ -27,8 +27,9 @@ class TetFinder {
     for (std::size_t i = 0; i < mesh.tets.size(); ++i) {
       const Tet& t = mesh.tets[i];
       const Vec3d a = mesh.nodes[t[0]], b = mesh.nodes[t[1]] - a, c = mesh.nodes[t[2]] - a, d = mesh.nodes[t[3]] - a;
-      const double six_volumes = dot(cross(b, c), d);
-      frames_.push_back({a, cross(c, d) / six_volumes, cross(d, b) / six_volumes, cross(b, c) / six_volumes});
+      // In a flat one a point counts as its first corner.
+      const double six_volumes = dot(cross(b, c), d), inverse = six_volumes > 0 ? 1 / six_volumes : 0;
+      frames_.push_back({a, cross(c, d) * inverse, cross(d, b) * inverse, cross(b, c) * inverse});
       Box3d box;
       for (const std::uint32_t node : t) box.add(mesh.nodes[node]);
       const auto first = static_cast<std::uint32_t>(2 * i);
@@ -42,6 +43,8 @@ class TetFinder {
     const Vec3d size = tree_.nodes.front().box.size();
     slack_ = 1e-9 * (size.x + size.y + size.z);
   }
+
+  bool has_surface() const { return !surface_.tet.empty(); }
 
   struct Found {
     std::uint32_t tet;
@@ -134,6 +137,8 @@ Embedding embed(const TetMesh& mesh, std::span<const Vec3f> points) {
   for (const Vec3f& p : points)
     if (!is_finite(p)) throw Error("A point to embed is not finite.", ErrorCode::invalid_argument);
   const TetFinder finder(mesh);
+  if (!finder.has_surface())
+    throw Error("Points cannot be embedded in tetrahedra that have no surface.", ErrorCode::invalid_argument);
   Embedding embedding;
   embedding.tet.resize(points.size());
   embedding.weight.resize(points.size());

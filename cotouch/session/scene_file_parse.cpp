@@ -205,8 +205,8 @@ class SceneReader : private TomlReader {
     part.name = clean_label(text(table, "name", (from.asset.empty() ? from.mesh : from.asset).stem().string()));
     part.color = color(table);
     part.settings.field.resolution =
-        static_cast<int>(number(table, "resolution", 128, k_lowest_resolution, k_highest_resolution));
-    part.settings.shell.points = static_cast<std::uint32_t>(number(table, "points", 16384, 16, 4'194'304));
+        static_cast<int>(whole_number(table, "resolution", 128, k_lowest_resolution, k_highest_resolution));
+    part.settings.shell.points = whole_number(table, "points", 16384, 16, 4'194'304);
     part.settings.elastic = elastic(table);
     if (part.settings.elastic && from.mesh.empty())
       fail("an asset bends as it was prepared; leave `elastic` out or name its `mesh`");
@@ -230,13 +230,11 @@ class SceneReader : private TomlReader {
       out.anchors = anchors(*table);
       constexpr std::array k_laws{ElasticLaw::stvk, ElasticLaw::warped};
       out.law = k_laws[choice(*table, "law", {"stvk", "warped"}, 0)];
-      out.coordinates =
-          static_cast<std::uint32_t>(number(*table, "coordinates", out.coordinates, 1, k_most_coordinates));
+      out.coordinates = whole_number(*table, "coordinates", out.coordinates, 1, k_most_coordinates);
       if (table->contains("tets") && table->contains("edge")) fail("give it either `tets` or an `edge`");
-      out.tets.target_tets =
-          static_cast<std::uint32_t>(number(*table, "tets", out.tets.target_tets, k_fewest_tets, k_most_scene_tets));
+      out.tets.target_tets = whole_number(*table, "tets", out.tets.target_tets, k_fewest_tets, k_most_scene_tets);
       out.tets.edge = number(*table, "edge", 0, 1e-6, k_farthest_position);
-      out.domains = static_cast<std::uint32_t>(number(*table, "domains", out.domains, 1, k_most_domains));
+      out.domains = whole_number(*table, "domains", out.domains, 1, k_most_domains);
       check_elastic(out);
     } catch (const Error& error) {
       // What is wrong with a material or an anchor is said without the file's name.

@@ -115,6 +115,13 @@ class TomlReader {
     return number(table, key, otherwise, range.low, range.high);
   }
 
+  std::uint32_t whole_number(const toml::table& table, const char* key, std::uint32_t otherwise, std::uint32_t low,
+                             std::uint32_t high) const {
+    const double value = number(table, key, otherwise, low, high);
+    if (value != std::floor(value)) fail(std::string("`") + key + "` is not a whole number");
+    return static_cast<std::uint32_t>(value);
+  }
+
   // The place of the word among those allowed.
   std::size_t choice(const toml::table& table, const char* key, std::initializer_list<const char*> words,
                      std::size_t otherwise) const {

@@ -56,6 +56,9 @@ bool WorldState::restore(std::span<const std::byte> bytes) noexcept {
   }
   for (std::size_t p = 0; p < pairs_; ++p)
     if (!whole(number(pairs_begin() + p), 0, 255)) return false;
+  constexpr double k_largest_coordinate = 1e9;  // sqrt(kg) m, and a second's
+  for (std::size_t i = 0; i < bending_; ++i)
+    if (std::fabs(number(bending_begin() + i)) > k_largest_coordinate) return false;
   std::memcpy(block_.data(), bytes.data(), bytes.size());
   return true;
 }

@@ -6,6 +6,7 @@
 #include <support/elastic_parts.h>
 #include <support/temporary_folder.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <string>
@@ -41,6 +42,7 @@ TEST(ElasticAsset, RefusesArraysThatDoNotDescribeABody) {
   std::vector<double> stiffness(good.stiffness.begin(), good.stiffness.end());
   std::vector<double> coefficients(bent.stvk.coefficients.begin(), bent.stvk.coefficients.end());
   std::vector<Tet> tets(good.tets.begin(), good.tets.end());
+  std::vector<Vec3f> nodes(good.nodes.begin(), good.nodes.end());
   std::vector<ElasticDomain> domains(good.domains.begin(), good.domains.end());
   const auto refused = [](const ElasticData& data) {
     try {
@@ -81,6 +83,29 @@ TEST(ElasticAsset, RefusesArraysThatDoNotDescribeABody) {
   damaged("a tetrahedron's corner", [&](ElasticData& d) {
     tets[0][3] = ~0U;
     d.tets = tets;
+  });
+  damaged("tetrahedra that are all one", [&](ElasticData& d) {
+    std::fill(tets.begin(), tets.end(), good.tets[0]);
+    d.tets = tets;
+  });
+  damaged("tetrahedra without corners", [&](ElasticData& d) {
+    std::fill(tets.begin(), tets.end(), Tet{0, 0, 0, 0});
+    d.tets = tets;
+  });
+  damaged("no tetrahedra", [](ElasticData& d) { d.tets = {}; });
+  damaged("nodes that are all in one place", [&](ElasticData& d) {
+    std::fill(nodes.begin(), nodes.end(), good.nodes[0]);
+    d.nodes = nodes;
+  });
+  damaged("a node beyond everything", [&](ElasticData& d) {
+    nodes.assign(good.nodes.begin(), good.nodes.end());
+    nodes[3].y = -3e38F;
+    d.nodes = nodes;
+  });
+  damaged("a bound beyond everything", [&](ElasticData& d) {
+    spread.assign(good.spread.begin(), good.spread.end());
+    spread[0] = 1e6F;
+    d.spread = spread;
   });
   damaged("a domain without end", [&](ElasticData& d) {
     domains[0].end = 1000;

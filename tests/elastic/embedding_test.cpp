@@ -154,6 +154,20 @@ TEST(Embedding, IsTheSameEachTime) {
   EXPECT_EQ(alone.weight[0], first.weight[4321]);
 }
 
+TEST(Embedding, TetrahedraWithoutASurfaceAreRefusedAndFlatOnesGiveNumbers) {
+  TetMesh mesh = tet_box({1, 1, 1}, {1, 1, 1});
+  const Vec3f inside{0.4F, 0.5F, 0.6F}, outside{3, 3, 3};
+  TetMesh twice = mesh;
+  twice.tets.assign(2, mesh.tets[0]);
+  EXPECT_THROW(embed(twice, std::vector<Vec3f>{outside}), Error);
+  mesh.nodes.push_back({0.5, 0.5, 0.5});
+  mesh.tets.push_back({0, 1, 2, static_cast<std::uint32_t>(mesh.nodes.size() - 1)});
+  mesh.nodes.back() = mesh.nodes[0];
+  const Embedding embedding = embed(mesh, std::vector<Vec3f>{inside, outside});
+  for (const auto& weights : embedding.weight)
+    for (const float weight : weights) EXPECT_TRUE(std::isfinite(weight));
+}
+
 TEST(Embedding, NothingToEmbedInAndPointsThatAreNoneAreRefused) {
   const std::vector<Vec3f> points{{0, 0, std::numeric_limits<float>::quiet_NaN()}};
   EXPECT_EQ(code_of([&] { embed(torus(), points); }), ErrorCode::invalid_argument);

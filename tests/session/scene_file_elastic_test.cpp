@@ -95,6 +95,8 @@ TEST(ElasticSceneFiles, WhatMakesNoSenseIsRefusedWithASentence) {
   expect_refused("{ material = \"rubber\", law = \"linear\" }", "\"stvk\", \"warped\"");
   expect_refused("{ material = \"rubber\", coordinates = 65 }", "64");
   expect_refused("{ material = \"rubber\", coordinates = 0 }", "`coordinates`");
+  expect_refused("{ material = \"rubber\", coordinates = 3.7 }", "`coordinates` is not a whole number");
+  expect_refused("{ material = \"rubber\", tets = 500.5 }", "`tets` is not a whole number");
   expect_refused("{ material = \"rubber\", law = \"warped\", coordinates = 129 }", "128");
   expect_refused("{ material = \"rubber\", tets = 1e9 }", "`tets`");
   expect_refused("{ material = \"rubber\", tets = 100, edge = 0.1 }", "either");

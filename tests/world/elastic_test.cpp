@@ -1,6 +1,7 @@
 // Bodies that bend, in a world.
 #include <cotouch/base/error.h>
 #include <cotouch/base/trig.h>
+#include <cotouch/elastic/coarse_shell.h>
 #include <cotouch/elastic/deformation.h>
 #include <cotouch/world/step.h>
 
@@ -320,6 +321,20 @@ TEST(ElasticWorld, GoesOnFromASnapshotBitForBit) {
     other.advance(0.3);
     EXPECT_EQ(other.state, run.state);
     EXPECT_EQ(other.state.hash(), run.state.hash());
+  }
+}
+
+TEST(ElasticWorld, CoordinatesBeyondEverythingAreRefusedOrComeDownInAStep) {
+  for (const ElasticLaw law : k_laws) {
+    Trial run({bar_body(1, held_bar(law))});
+    Trial other({bar_body(1, held_bar(law))});
+    double sign = 1;
+    for (double& value : run.state.bending()) value = 1e100 * (sign = -sign);
+    EXPECT_FALSE(other.state.restore(run.state.bytes()));
+    run.advance(0.01);
+    // Ten times its reach of 0.1 m is as far as anything is bent.
+    EXPECT_LT(CoarseShell(*held_bar(law)->elastic, held_bar(law)->shell).farthest(run.q()), 3);
+    for (const double value : run.state.bending()) EXPECT_LT(std::fabs(value), 1e6);
   }
 }
 
