@@ -208,17 +208,17 @@ DeformedField::Near DeformedField::nearest_one(const Domain& domain, const Vec3f
 }
 
 void DeformedField::distances(const Vec3f* at, std::uint32_t count, float clearance, float* distance) const noexcept {
+  std::array<std::uint8_t, k_block> domain;
   for (std::uint32_t begin = 0; begin < count; begin += k_block)
-    block_distances(at + begin, std::min(k_block, count - begin), clearance, distance + begin);
+    block_distances(at + begin, std::min(k_block, count - begin), clearance, distance + begin, domain.data());
 }
 
 // First of that domain alone which may be nearest, as its nearest proxy has it: many places at once. Few of them want
 // more.
-void DeformedField::block_distances(const Vec3f* at, std::uint32_t count, float clearance,
-                                    float* distance) const noexcept {
+void DeformedField::block_distances(const Vec3f* at, std::uint32_t count, float clearance, float* distance,
+                                    std::uint8_t* domain) const noexcept {
   static constexpr CellMap k_as_it_is{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
   std::array<std::array<float, k_most_domains>, k_block> bound;  // no point of the domain's surface is nearer
-  std::array<std::uint8_t, k_block> first;
   std::array<Vec3f, k_block> cell;
   for (std::uint32_t i = 0; i < count; ++i) {
     std::size_t best = 0;
@@ -226,7 +226,7 @@ void DeformedField::block_distances(const Vec3f* at, std::uint32_t count, float 
       bound[i][d] = norm(at[i] - domains_[d].center) - domains_[d].radius;
       if (bound[i][d] < bound[i][best]) best = d;
     }
-    first[i] = static_cast<std::uint8_t>(best);
+    domain[i] = static_cast<std::uint8_t>(best);
     cell[i] = proxies_[nearest_one(domains_[best], at[i]).proxy].map(at[i]);
   }
   std::array<std::uint32_t, k_block> asked;
@@ -235,20 +235,25 @@ void DeformedField::block_distances(const Vec3f* at, std::uint32_t count, float 
     std::uint32_t size = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
       asked[size] = i;
-      size += first[i] == d ? 1U : 0U;
+      size += domain[i] == d ? 1U : 0U;
     }
     domains_[d].field.distances(k_as_it_is, cell.data(), asked.data(), size, answer.data());
     for (std::uint32_t k = 0; k < size; ++k)
       distance[asked[k]] = refined(domains_[d], answer[k], at[asked[k]], clearance);
   }
-  for (std::uint32_t i = 0; i < count; ++i)
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::size_t first = domain[i];
     for (std::size_t d = 0; d < domains_.size(); ++d) {
-      if (d == first[i] || !(bound[i][d] < distance[i])) continue;
+      if (d == first || !(bound[i][d] < distance[i])) continue;
       const Near near = nearest_one(domains_[d], at[i]);
       if (!(near.distance - domains_[d].cover * most_stretch_ < distance[i])) continue;
       const float rough = domains_[d].field.distance_in_cells(proxies_[near.proxy].map(at[i]));
-      distance[i] = std::min(distance[i], refined(domains_[d], rough, at[i], clearance));
+      const float here = refined(domains_[d], rough, at[i], clearance);
+      if (!(here < distance[i])) continue;
+      distance[i] = here;
+      domain[i] = static_cast<std::uint8_t>(d);
     }
+  }
 }
 
 float DeformedField::refined(const Domain& domain, float rough, const Vec3f& at, float clearance) const noexcept {
@@ -258,15 +263,13 @@ float DeformedField::refined(const Domain& domain, float rough, const Vec3f& at,
 }
 
 Vec3d DeformedField::gradient(const Vec3f& place, Deformation& shape, double* coordinates) const noexcept {
+  // Of the domain that distances() has it from.
+  float distance;
+  std::uint8_t which;
+  block_distances(&place, 1, std::numeric_limits<float>::infinity(), &distance, &which);
+  const Domain* const domain = &domains_[which];
   const Vec3d at(place);
-  const Domain* domain = nullptr;
-  double least = 0;
-  for (const Domain& one : domains_) {
-    const double here = distance_in(one, at);
-    if (domain != nullptr && !(here < least)) continue;
-    domain = &one;
-    least = here;
-  }
+  const double least = distance_in(*domain, at);
   const ElasticData& data = model_->data();
   const Nearest near = nearest(*domain, at);
   const Proxy& farthest = proxies_[near.proxy[near.count - 1]];

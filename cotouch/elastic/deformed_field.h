@@ -75,7 +75,9 @@ class DeformedField {
     float distance;  // metres
   };
   Near nearest_one(const Domain& domain, const Vec3f& at) const noexcept;
-  void block_distances(const Vec3f* at, std::uint32_t count, float clearance, float* distance) const noexcept;
+  // `domain`: which of them each distance is of.
+  void block_distances(const Vec3f* at, std::uint32_t count, float clearance, float* distance,
+                       std::uint8_t* domain) const noexcept;
   // What several proxies say, if what the nearest one alone says may be wrong.
   float refined(const Domain& domain, float rough, const Vec3f& at, float clearance) const noexcept;
   Vec3d pulled_back(const Proxy& proxy, const Vec3d& at) const noexcept {

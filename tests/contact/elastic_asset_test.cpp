@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,11 @@ namespace cotouch {
 namespace {
 
 using namespace elastic_test;
+
+template <class T>
+bool same(std::span<const T> a, std::span<const T> b) {
+  return std::ranges::equal(std::as_bytes(a), std::as_bytes(b));
+}
 
 TEST(ElasticAsset, ComesBackAsItWas) {
   const TemporaryFolder folder;
@@ -29,7 +35,10 @@ TEST(ElasticAsset, ComesBackAsItWas) {
     EXPECT_EQ(back.elastic->hash(), part->elastic->hash());
     EXPECT_EQ(back.settings, part->settings);
     EXPECT_EQ(back.elastic->data().anchored, part->elastic->data().anchored);
-    EXPECT_EQ(back.elastic->data().mesh.size(), part->mesh.vertices.size());
+    const ElasticData &was = part->elastic->data(), &is = back.elastic->data();
+    EXPECT_TRUE(same(is.nodes, was.nodes));
+    EXPECT_TRUE(same(is.tets, was.tets));
+    EXPECT_TRUE(same(is.mesh, was.mesh));
   }
 }
 
@@ -42,6 +51,10 @@ TEST(ElasticAsset, RefusesArraysThatDoNotDescribeABody) {
   std::vector<double> stiffness(good.stiffness.begin(), good.stiffness.end());
   std::vector<double> coefficients(bent.stvk.coefficients.begin(), bent.stvk.coefficients.end());
   std::vector<Tet> tets(good.tets.begin(), good.tets.end());
+  std::vector<float> slopes(good.slopes.begin(), good.slopes.end());
+  std::vector<float> rotations(good.rotations.begin(), good.rotations.end());
+  std::vector<ElasticProxy> proxies(good.proxies.begin(), good.proxies.end());
+  std::vector<EmbeddedPoint> mesh(good.mesh.begin(), good.mesh.end());
   std::vector<Vec3f> nodes(good.nodes.begin(), good.nodes.end());
   std::vector<ElasticDomain> domains(good.domains.begin(), good.domains.end());
   const auto refused = [](const ElasticData& data) {
@@ -110,6 +123,28 @@ TEST(ElasticAsset, RefusesArraysThatDoNotDescribeABody) {
   damaged("a domain without end", [&](ElasticData& d) {
     domains[0].end = 1000;
     d.domains = domains;
+  });
+  damaged("a slope that is no number", [&](ElasticData& d) {
+    slopes[4] = std::numeric_limits<float>::quiet_NaN();
+    d.slopes = slopes;
+  });
+  damaged("too few slopes", [](ElasticData& d) { d.slopes = d.slopes.first(d.slopes.size() - 1); });
+  damaged("a rotation that is no number", [&](ElasticData& d) {
+    rotations[4] = std::numeric_limits<float>::infinity();
+    d.rotations = rotations;
+  });
+  damaged("a proxy that is nowhere", [&](ElasticData& d) {
+    proxies[1].rest.x = std::numeric_limits<float>::quiet_NaN();
+    d.proxies = proxies;
+  });
+  damaged("a proxy of a node that is not there", [&](ElasticData& d) {
+    proxies.assign(good.proxies.begin(), good.proxies.end());
+    proxies[1].point.node[0] = ~0U;
+    d.proxies = proxies;
+  });
+  damaged("a vertex of a node that is not there", [&](ElasticData& d) {
+    mesh[2].node[1] = ~0U;
+    d.mesh = mesh;
   });
   damaged("too few weights", [](ElasticData& d) { d.weight = d.weight.first(3); });
   damaged(
