@@ -28,8 +28,8 @@ class TetFinder {
       const Tet& t = mesh.tets[i];
       const Vec3d a = mesh.nodes[t[0]], b = mesh.nodes[t[1]] - a, c = mesh.nodes[t[2]] - a, d = mesh.nodes[t[3]] - a;
       // In a flat one a point counts as its first corner.
-      const double six_volumes = dot(cross(b, c), d), inverse = six_volumes > 0 ? 1 / six_volumes : 0;
-      frames_.push_back({a, cross(c, d) * inverse, cross(d, b) * inverse, cross(b, c) * inverse});
+      const double volumes = dot(cross(b, c), d), six_volumes = volumes > 0 ? volumes : 1e300;
+      frames_.push_back({a, cross(c, d) / six_volumes, cross(d, b) / six_volumes, cross(b, c) / six_volumes});
       Box3d box;
       for (const std::uint32_t node : t) box.add(mesh.nodes[node]);
       const auto first = static_cast<std::uint32_t>(2 * i);

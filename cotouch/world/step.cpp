@@ -205,6 +205,7 @@ void Step::advance(const Island& island) noexcept {
         h = shorter;
         sum_contacts(model, island, w);
         find_velocities(island, left, h);
+        found_faster(w);
       }
     }
     for (const std::uint32_t i : bodies(island)) move_body(model, state, i, h, w);

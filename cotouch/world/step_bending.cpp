@@ -147,9 +147,9 @@ bool found_faster(StepScratch::Work& w) noexcept {
     std::array<double, k_most_coordinates> mean;
     for (std::size_t j = 0; j < bending.size(); ++j)
       mean[j] = bending.rate()[j] + 0.5 * w.bend_change[bending.unknown + j];
-    const double speed = bending.fastest(mean.data());
-    if (!(speed > k_much * body.bend_speed)) continue;
-    body.bend_speed = speed;
+    body.mean_bend_speed = bending.fastest(mean.data());
+    if (!(body.mean_bend_speed > k_much * body.bend_speed)) continue;
+    body.bend_speed = body.mean_bend_speed;
     faster = true;
   }
   return faster;
@@ -168,7 +168,7 @@ void move_bending(const WorldModel& model, std::uint32_t i, double h, StepScratc
   const double allowed = sound ? allowed_energy(bending, change, h) : 0;
   if (sound) {
     for (std::size_t j = 0; j < bending.size(); ++j) rate[j] += 0.5 * change[j];  // the mean of the substep
-    moved = bending.fastest(rate) * h;
+    moved = body.mean_bend_speed * h;
     for (std::size_t j = 0; j < bending.size(); ++j) {
       move[j] = rate[j] * h;
       q[j] += move[j];

@@ -25,15 +25,16 @@ struct BodyWork {
   ContactForce force;  // what they mean
   ContactStats stats;
   double clearance = 0;
-  double push = 0;         // metres that it may push another within the tick
-  double travel = 0;       // metres that any of its points may move within the tick
-  double moved = 0;        // metres that any of them has moved at most, so far
-  double speed = 0;        // m/s of the fastest of them at the beginning of the next substep
-  double bent = 0;         // metres by which any of them is out of its place at rest, when the tick begins
-  double bend_speed = 0;   // m/s of the fastest of them against the body's frame
-  double gain = 0;         // m/s^2 by which that may grow
-  double pull = 0;         // m/s^2 by which gravity and hands may make a free body faster
-  bool supported = false;  // something touches it
+  double push = 0;             // metres that it may push another within the tick
+  double travel = 0;           // metres that any of its points may move within the tick
+  double moved = 0;            // metres that any of them has moved at most, so far
+  double speed = 0;            // m/s of the fastest of them at the beginning of the next substep
+  double bent = 0;             // metres by which any of them is out of its place at rest, when the tick begins
+  double bend_speed = 0;       // m/s of the fastest of them against the body's frame
+  double mean_bend_speed = 0;  // the same in the mean of the substep, as it is solved
+  double gain = 0;             // m/s^2 by which that may grow
+  double pull = 0;             // m/s^2 by which gravity and hands may make a free body faster
+  bool supported = false;      // something touches it
   // Of a held body:
   double moves_wanted = 0;   // its way towards balance in the longest moves that it may take
   double room = 0;           // metres that it may surely move before it touches anything
