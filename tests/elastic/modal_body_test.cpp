@@ -1,6 +1,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/base/random.h>
 #include <cotouch/base/realtime.h>
+#include <cotouch/elastic/fem_solver.h>
 #include <cotouch/elastic/modal_body.h>
 
 #include <gtest/gtest.h>
@@ -65,6 +66,62 @@ TEST(ModalBody, AHeldDisplacementTakesTheStaticReactionInNewtons) {
   const std::vector<Vec3d> felt = hold(body, {{tip(), away}}, 20000);
   EXPECT_LT(norm(felt[0] - force), 2e-3 * norm(force)) << felt[0].x << ' ' << felt[0].y << ' ' << felt[0].z;
   EXPECT_LT(norm(body.shape().displacement_at(tip()) - away), 1e-3 * norm(away));
+}
+
+// By which share the reaction of a bar of so many modes to a displaced end is above that of all its tetrahedra.
+double excess_of(std::uint32_t coordinates) {
+  const ElasticModel model = *make_bar({ElasticLaw::warped, {"x<-0.09"}, coordinates})->elastic;
+  TetMesh mesh;
+  for (const Vec3f& node : model.data().nodes) mesh.nodes.emplace_back(node);
+  mesh.tets.assign(model.data().tets.begin(), model.data().tets.end());
+  NoProgress quiet;
+  // Nodes of a model are in single precision, those on the anchor's plane, too.
+  const std::vector<Anchor> anchors{parse_anchor("x<-0.0899999")};
+  const FemSystem system = assemble(mesh, material_named("rubber"), anchored_nodes(mesh, anchors));
+  // A force of 1 N along z on the end, and where that moves the end.
+  const EmbeddedPoint end = point_at({0.1, 0, 0});
+  Shapes u{static_cast<std::uint32_t>(mesh.nodes.size()), 1, std::vector<double>(3 * mesh.nodes.size())};
+  for (std::size_t k = 0; k < 4; ++k) u.values[3 * end.node[k] + 2] = static_cast<double>(end.weight[k]);
+  FemSolver(mesh, system, quiet).solve(u);
+  Vec3d compliance;
+  for (std::size_t k = 0; k < 4; ++k)
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      compliance[axis] += static_cast<double>(end.weight[k]) * u.values[3 * end.node[k] + axis];
+  // So little that warping does not matter.
+  const double newtons = 1e-5;
+  ModalBody body(model, {});
+  const Vec3d away = compliance * newtons, force = hold(body, {{end, away}}, 10000)[0];
+  return dot(force, away) / (newtons * away.z) - 1;
+}
+
+TEST(ModalBody, StaticReactionIsThatOfTheFullBody) {
+  // Fewer modes can only be stiffer. Of the compliance at the end of a beam its n-th bending mode has the share
+  // 12 / b^4 with b about (n - 1/2) pi, so those beyond the fifth, the last among 15 modes, have 0.03 % together; shear
+  // doubles that. The dent of a force at a point, about 1 / (E times an edge of 7 mm) against L^3 / (3 E I), is another
+  // 0.1 % and needs very many modes. Both are rough, hence a margin of two.
+  const double few = excess_of(8), usual = excess_of(15), many = excess_of(60);
+  EXPECT_GT(many, 0);
+  EXPECT_GT(usual, many);
+  EXPECT_GT(few, usual);
+  EXPECT_LT(usual, 3e-3);
+  EXPECT_LT(many, 1.5e-3);
+}
+
+TEST(ModalBody, DampingShrinksEveryModeAsTheRuleSays) {
+  // As in the world: the step maps (q, v) of every mode with the determinant that the trapezoidal rule has for
+  // q'' + c q' + k q = 0 with Rayleigh's c = a + b k.
+  const ElasticData& data = bar().data();
+  ASSERT_GT(data.mass_damping * data.stiffness_damping, 0);
+  const std::vector<double> none(data.size), unit(data.size, 1e-6);
+  ModalBody place(bar(), {}), rate(bar(), {});
+  place.set(unit, none);
+  rate.set(none, unit);
+  for (ModalBody* body : {&place, &rate}) ASSERT_TRUE(body->step(none, {}, {}));
+  for (std::size_t j = 0; j < data.size; ++j) {
+    const double k = data.stiffness[j], c = data.mass_damping + data.stiffness_damping * k, h = 1e-3;
+    const double found = (place.q()[j] * rate.v()[j] - rate.q()[j] * place.v()[j]) * 1e12;
+    EXPECT_NEAR(found, (1 - h * c / 2 + h * h * k / 4) / (1 + h * c / 2 + h * h * k / 4), 1e-9) << j;
+  }
 }
 
 TEST(ModalBody, ForcesOnManyPointsAreInTheRatiosOfTheirCompliance) {
