@@ -4,6 +4,7 @@
 #include <cotouch/elastic/embedding.h>
 #include <cotouch/elastic/model_modes.h>
 #include <cotouch/elastic/tet_quality.h>
+#include <cotouch/mesh/mass.h>
 #include <cotouch/mesh/subdivide.h>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 namespace cotouch {
 namespace {
 
+constexpr double k_much_thicker = 1.5;  // times the mesh's volume
 constexpr std::size_t k_told_modes = 6, k_drawn_modes = 3;
 
 TetMesh tets_of(const ElasticModel& model) {
@@ -101,6 +103,14 @@ std::vector<std::string> elastic_lines(const Part& part) {
   lines.push_back(fmt::format("{} tetrahedra with {} nodes, angles from {:.1f} to {:.1f} degrees, {:.4g} cm^3",
                               quality.count, data.nodes.size(), quality.smallest_angle, quality.largest_angle,
                               quality.volume * 1e6));
+  // A sheet is thickened so that it can be touched; whoever wants it to bend should know that it bends as thick as
+  // that.
+  const double solid = is_solid(part.mesh) ? mass_properties(part.mesh, 1).mass : 0;
+  if (part.field_report.sheets > 0 && quality.volume > k_much_thicker * solid)
+    lines.push_back(
+        fmt::format("thicker than the mesh, which holds {:.4g} cm^3: walls thinner than a cell are thickened; "
+                    "a finer --resolution keeps them as they are",
+                    solid * 1e6));
   lines.push_back(anchored > 0 ? fmt::format("{} nodes anchored", anchored) : "free: nothing anchors it");
   std::string frequencies;
   const std::vector<ModelMode> modes = modes_of(*part.elastic);

@@ -49,6 +49,15 @@ TEST_F(ElasticCommand, PreparesShowsAndDraws) {
   EXPECT_NE(run({"inspect", "bar.cot"}).out.find("elastic"), std::string::npos);
 }
 
+TEST_F(ElasticCommand, ASheetThatIsThickenedIsToldToBendAsThickAsThat) {
+  write_obj(make_box({0.2, 0.1, 0.0005}), folder_ / "sheet.obj");
+  const Outcome sheet = prepare({"--elastic", "rubber", "--tets", "400", "--modes", "4"}, "sheet.obj");
+  ASSERT_EQ(sheet.code, 0) << sheet.err;
+  EXPECT_NE(sheet.out.find("thicker than the mesh, which holds 10 cm^3"), std::string::npos) << sheet.out;
+  const Outcome bar = prepare({"--elastic", "rubber", "--tets", "400", "--modes", "4"});
+  EXPECT_EQ(bar.out.find("thicker than the mesh"), std::string::npos) << bar.out;
+}
+
 TEST_F(ElasticCommand, ARigidPartSaysNothingOfIt) {
   const Outcome outcome = prepare({"--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
