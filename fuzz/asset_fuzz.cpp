@@ -70,10 +70,7 @@ void try_to_use(const std::shared_ptr<void>& memory, std::size_t size) {
     field.set(shape);
     float distance = 0;
     field.distances(part.shell.data().positions.data(), 1, 0, &distance);
-    TetMesh tets;
-    for (const Vec3f& node : part.elastic->data().nodes) tets.nodes.push_back(Vec3d(node));
-    tets.tets.assign(part.elastic->data().tets.begin(), part.elastic->data().tets.end());
-    embed(tets, part.shell.data().positions);
+    embed(tetrahedra_of(part.elastic->data()), part.shell.data().positions);
   } catch (const Error&) {
   }
 }

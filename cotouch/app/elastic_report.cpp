@@ -17,13 +17,6 @@ namespace {
 constexpr double k_much_thicker = 1.5;  // times the mesh's volume
 constexpr std::size_t k_told_modes = 6, k_drawn_modes = 3;
 
-TetMesh tets_of(const ElasticModel& model) {
-  TetMesh mesh;
-  for (const Vec3f& node : model.data().nodes) mesh.nodes.push_back(Vec3d(node));
-  mesh.tets.assign(model.data().tets.begin(), model.data().tets.end());
-  return mesh;
-}
-
 const char* name_of(ElasticLaw law) {
   return law == ElasticLaw::stvk ? "stvk" : "warped";
 }
@@ -37,7 +30,7 @@ class ModePainter {
     mesh_ = with_short_edges(part.mesh, norm(part.mesh.bounds().size()) / 40, k_most_divided);
     std::vector<Vec3f> points;
     for (const Vec3d& vertex : mesh_.vertices) points.push_back(Vec3f(vertex));
-    const TetMesh tets = tets_of(*part.elastic);
+    const TetMesh tets = tetrahedra_of(part.elastic->data());
     const Embedding found = embed(tets, points);
     for (std::size_t i = 0; i < points.size(); ++i) points_.push_back({tets.tets[found.tet[i]], found.weight[i]});
   }
@@ -95,7 +88,7 @@ std::vector<std::string> elastic_lines(const Part& part) {
   if (!part.elastic || !part.settings.elastic) return {};
   const ElasticData& data = part.elastic->data();
   const Material& m = part.settings.elastic->material;
-  const TetQuality quality = tet_quality(tets_of(*part.elastic));
+  const TetQuality quality = tet_quality(tetrahedra_of(part.elastic->data()));
   const std::size_t anchored = anchored_count(*part.elastic);
   std::vector<std::string> lines;
   lines.push_back(fmt::format("E {:.4g} Pa, Poisson's ratio {:.3g}, {:.4g} kg/m^3; law {}, {} coordinates", m.young,
@@ -105,8 +98,9 @@ std::vector<std::string> elastic_lines(const Part& part) {
                               quality.volume * 1e6));
   // A sheet is thickened so that it can be touched; whoever wants it to bend should know that it bends as thick as
   // that.
-  const double solid = is_solid(part.mesh) ? mass_properties(part.mesh, 1).mass : 0;
-  if (part.field_report.sheets > 0 && quality.volume > k_much_thicker * solid)
+  const bool thickened = part.field_report.sheets > 0;
+  const double solid = thickened && is_solid(part.mesh) ? mass_properties(part.mesh, 1).mass : 0;
+  if (thickened && quality.volume > k_much_thicker * solid)
     lines.push_back(
         fmt::format("thicker than the mesh, which holds {:.4g} cm^3: walls thinner than a cell are thickened; "
                     "a finer --resolution keeps them as they are",
@@ -124,7 +118,7 @@ nlohmann::ordered_json elastic_json(const Part& part) {
   const ElasticData& data = part.elastic->data();
   const ElasticSettings& settings = *part.settings.elastic;
   const Material& m = settings.material;
-  const TetQuality quality = tet_quality(tets_of(*part.elastic));
+  const TetQuality quality = tet_quality(tetrahedra_of(part.elastic->data()));
   nlohmann::ordered_json json;
   json["law"] = name_of(data.law);
   json["coordinates"] = data.size;

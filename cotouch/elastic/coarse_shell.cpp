@@ -9,9 +9,8 @@
 namespace cotouch {
 namespace {
 
-constexpr double k_most = 1e15;            // of a coordinate: its square, and that times many others, are floats
-constexpr float k_up = 1.00001F;           // far more than the rounding of these sums
-constexpr std::size_t k_most_roots = 256;  // that are asked twice
+constexpr double k_most = 1e15;   // of a coordinate: its square, and that times many others, are floats
+constexpr float k_up = 1.00001F;  // far more than the rounding of these sums
 
 }  // namespace
 
@@ -65,22 +64,17 @@ CoarseShell::Bound CoarseShell::bound(const std::vector<float>& rows, std::size_
 
 template <class NodeBound>
 double CoarseShell::largest(const NodeBound& bound) const noexcept {
-  const std::size_t roots = first_child_.size() - 1;
-  std::array<float, k_most_roots> all;
   float own = 0, largest = 0;
-  for (std::size_t i = 0; i < roots; ++i) {
-    const Bound one = bound(i);
-    own = std::max(own, one.own);
-    if (i < k_most_roots)
-      all[i] = one.all;
-    else
-      largest = std::max(largest, one.all);
-  }
-  for (std::size_t i = 0; i < std::min(roots, k_most_roots); ++i) {
-    if (!(all[i] > own) || first_child_[i] == first_child_[i + 1])
-      largest = std::max(largest, all[i]);
-    else
-      for (std::uint32_t k = first_child_[i]; k < first_child_[i + 1]; ++k) largest = std::max(largest, bound(k).all);
+  for (std::size_t i = 0; i + 1 < first_child_.size(); ++i) {
+    const Bound root = bound(i);
+    own = std::max(own, root.own);
+    float all = root.all;
+    if (all > own && first_child_[i] < first_child_[i + 1]) {
+      float below = 0;
+      for (std::uint32_t k = first_child_[i]; k < first_child_[i + 1]; ++k) below = std::max(below, bound(k).all);
+      all = std::min(all, below);
+    }
+    largest = std::max(largest, all);
   }
   return static_cast<double>(largest * k_up);
 }

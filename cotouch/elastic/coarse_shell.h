@@ -29,7 +29,8 @@ class CoarseShell {
   };
   // Displacement, or rotation, as the modes have it.
   Bound bound(const std::vector<float>& rows, std::size_t node, const Padded& coordinates) const noexcept;
-  // The largest of all bounds. Where that of a node decides, its children are asked.
+  // The largest of all bounds. Where that of a node may decide, because no point known so far is as far, its children
+  // are asked.
   template <class NodeBound>
   double largest(const NodeBound& bound) const noexcept;
 

@@ -38,21 +38,17 @@ void check_embedding(std::span<const EmbeddedPoint> points, std::size_t nodes, c
 
 // Of nodes that are rounded to single precision: the smallest tetrahedra may have become flat, but not all of them.
 void check_tets(const ElasticData& data) {
-  TetMesh mesh;
-  for (const Vec3f& node : data.nodes) {
+  for (const Vec3f& node : data.nodes)
     require(std::max({std::fabs(node.x), std::fabs(node.y), std::fabs(node.z)}) <= k_farthest_node,
             "a node that is not a number or too far away");
-    mesh.nodes.push_back(Vec3d(node));
-  }
-  double volume = 0;
-  for (const Tet& tet : data.tets) {
+  for (const Tet& tet : data.tets)
     for (std::size_t i = 0; i < 4; ++i) {
       require(tet[i] < data.nodes.size(), "a tetrahedron without a corner");
       for (std::size_t k = 0; k < i; ++k) require(tet[i] != tet[k], "a tetrahedron with a corner twice");
     }
-    mesh.tets.push_back(tet);
-    volume += tet_volume(mesh, mesh.tets.size() - 1);
-  }
+  const TetMesh mesh = tetrahedra_of(data);
+  double volume = 0;
+  for (std::size_t i = 0; i < mesh.tets.size(); ++i) volume += tet_volume(mesh, i);
   require(volume > 0 && !surface_of(mesh).tet.empty(), "tetrahedra that hold nothing");
 }
 
@@ -106,6 +102,13 @@ double largest_reach(std::span<const EmbeddedPoint> points) {
 }
 
 }  // namespace
+
+TetMesh tetrahedra_of(const ElasticData& data) {
+  TetMesh mesh;
+  for (const Vec3f& node : data.nodes) mesh.nodes.push_back(Vec3d(node));
+  mesh.tets.assign(data.tets.begin(), data.tets.end());
+  return mesh;
+}
 
 ElasticModel::ElasticModel(const ElasticData& data, std::vector<Field> domain_fields,
                            std::shared_ptr<const void> keep_alive)

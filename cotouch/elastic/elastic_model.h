@@ -76,6 +76,9 @@ struct ElasticData {
   std::uint32_t stride() const noexcept { return (size + 3) / 4 * 4; }
 };
 
+// What it is made of, at rest.
+TetMesh tetrahedra_of(const ElasticData& data);
+
 class ElasticModel {
  public:
   ElasticModel() = default;

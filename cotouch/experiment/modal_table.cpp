@@ -165,9 +165,8 @@ ExperimentReport run_modal_table(const ExperimentOptions& options) {
   report.notes.push_back(
       "Paper: 000, Table 2, Core 2 Duo 2.93 GHz; its running time is that of the server, with the whole surface. Ours "
       "is processor time of one thread. precompute: matrices and modes from tetrahedra. surface-updates: all nodes on "
-      "the "
-      "surface of the tetrahedra, warped. touch-step: 32 neighbouring points of a shell of 65536, with their forces, "
-      "one held point and the implicit step.");
+      "the surface of the tetrahedra, warped. touch-step: 32 neighbouring points of a shell of 65536, with their "
+      "forces, one held point and the implicit step.");
   ModalRow bar;
   bar.name = "bar";
   bar.note = "20 x 3 x 3 cells of six tetrahedra, as many as the paper's";

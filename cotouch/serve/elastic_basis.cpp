@@ -33,7 +33,7 @@ UsedNodes used_nodes(const PartPicture& picture) {
 // Nine rows for each used node.
 std::vector<float> gradients_of(const ElasticModel& model, const UsedNodes& used) {
   const ElasticData& data = model.data();
-  const TetMesh mesh = tetrahedra_of(model);
+  const TetMesh mesh = tetrahedra_of(model.data());
   const std::size_t size = data.size, stride = data.stride();
   std::vector<float> rows(9 * size * used.node.size());
   std::vector<double> volume(used.node.size());

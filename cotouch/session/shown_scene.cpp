@@ -47,7 +47,7 @@ TriangleMesh clustered(const TriangleMesh& mesh, const Box3d& bounds, double cel
 
 // The picture's vertices among the tetrahedra.
 std::vector<EmbeddedPoint> embedded(const ElasticModel& elastic, const std::vector<Vec3d>& vertices) {
-  const TetMesh tets = tetrahedra_of(elastic);
+  const TetMesh tets = tetrahedra_of(elastic.data());
   std::vector<Vec3f> points;
   for (const Vec3d& vertex : vertices) points.emplace_back(vertex);
   const Embedding found = embed(tets, points);
@@ -70,13 +70,6 @@ std::shared_ptr<const PartPicture> make_picture(std::shared_ptr<const Part> part
   if (part->elastic != nullptr) embedding = embedded(*part->elastic, mesh.vertices);
   return std::make_shared<const PartPicture>(
       PartPicture{std::move(part), std::move(mesh), coarser, std::move(closest), std::move(embedding)});
-}
-
-TetMesh tetrahedra_of(const ElasticModel& elastic) {
-  TetMesh mesh;
-  for (const Vec3f& node : elastic.data().nodes) mesh.nodes.emplace_back(node);
-  mesh.tets.assign(elastic.data().tets.begin(), elastic.data().tets.end());
-  return mesh;
 }
 
 std::vector<Vec3d> bent_vertices(const PartPicture& picture, Deformation& shape) {

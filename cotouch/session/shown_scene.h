@@ -26,8 +26,6 @@ struct PartPicture {
 };
 std::shared_ptr<const PartPicture> make_picture(std::shared_ptr<const Part> part, std::size_t max_triangles = 200'000);
 
-// What an elastic part is made of.
-TetMesh tetrahedra_of(const ElasticModel& elastic);
 // Where the vertices of a picture are if its part is bent.
 std::vector<Vec3d> bent_vertices(const PartPicture& picture, Deformation& shape);
 

@@ -203,7 +203,7 @@ void Step::advance(const Island& island) noexcept {
       const double shorter = next_substep(island, left);
       if (shorter < h) {
         h = shorter;
-        sum_contacts(model, island, w);
+        sum_contacts(model, island, w);  // the links as they were: a solve drops those that pull
         find_velocities(island, left, h);
         found_faster(w);
       }
