@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# ./dev's own counting, with stand-ins for the programs that it runs. Usage: dev_reports.sh REPOSITORY FOLDER
+set -u
+repository=$1 folder=$2
+rm -rf "$folder" && mkdir -p "$folder/bin" || exit 1
+# shellcheck source=/dev/null
+. "$repository/dev"
+trap - INT TERM
+logs="$folder/logs"
+PATH="$folder/bin:$PATH"
+wrong=0
+
+expect() {  # WHAT WANTED GOT
+  [ "$2" = "$3" ] && return
+  printf '%s: wanted "%s", got "%s"\n' "$1" "$2" "$3"
+  wrong=1
+}
+stand_in() {  # NAME STATUS: a program that prints what comes in here
+  { printf '#!/bin/sh\ncat <<TEXT\n'; cat; printf 'TEXT\nexit %s\n' "$2"; } >"$folder/bin/$1"
+  chmod +x "$folder/bin/$1"
+}
+forget() {
+  passed=0 failed=0 skipped=0
+  failures=() times=()
+}
+
+stand_in ctest 0 <<'TEXT'
+1/3 Test #1: quick ............   Passed    0.01 sec
+2/3 Test #2: without_model ....***Skipped   0.01 sec
+3/3 Test #3: thorough .........   Passed   41.20 sec
+100% tests passed, 0 tests failed out of 3
+TEXT
+forget
+count_tests 'some tests' >/dev/null
+expect 'skipped tests are not passed ones' '2 0 1' "$passed $failed $skipped"
+expect 'the last line' '2 passed, 0 failed, 1 skipped' "$(conclude | tail -1)"
+expect 'what took longest comes first' '  41   thorough (some tests)' "$(conclude | sed -n 2p)"
+
+stand_in ctest 8 <<'TEXT'
+1/2 Test #1: good .............   Passed    0.01 sec
+2/2 Test #2: bad ..............***Failed    0.01 sec
+50% tests passed, 1 tests failed out of 2
+TEXT
+forget
+count_tests 'failing tests' >/dev/null
+expect 'a failed test' '1 1 0 failing tests' "$passed $failed $skipped ${failures[*]}"
+
+rm "$folder/bin/ctest"
+mkdir -p "$folder/empty" && printf '' >"$folder/empty/CTestTestfile.cmake"
+forget
+count_tests 'no tests' --test-dir "$folder/empty" >/dev/null
+expect 'a run without tests has failed' '0 1' "$passed $failed"
+
+stand_in npm 1 <<'TEXT'
+npm ERR! code SELF_SIGNED_CERT_IN_CHAIN
+npm ERR! request to the registry failed, reason: self signed certificate in certificate chain
+npm ERR! A complete log of this run can be found in: somewhere
+FAILED: web/node_modules
+TEXT
+forget
+said=$(step 'install the page' npm install)
+case "$said" in
+  *'self signed certificate'*) ;;
+  *) expect "npm's reason is shown" 'self signed certificate' "$said" ;;
+esac
+
+stand_in npm 0 <<'TEXT'
+  4 passed (3s)
+  2 skipped
+TEXT
+forget
+count_page_tests 'page' npm test >/dev/null
+expect 'skipped tests of the page' '4 0 2' "$passed $failed $skipped"
+stand_in npm 0 <<'TEXT'
+no tests found
+TEXT
+forget
+count_page_tests 'page' npm test >/dev/null
+expect 'a page run without tests has failed' '0 1' "$passed $failed"
+exit "$wrong"
