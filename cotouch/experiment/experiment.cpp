@@ -55,6 +55,7 @@ const std::vector<Experiment>& experiments() {
       {"world", "Many bodies: rest, momentum, periods and energy; stiffness and depth of contact; time a step takes",
        run_world},
       {"viewer-load", "What the touch loop notices of 1, 10 and 50 viewers", run_viewer_load},
+      {"siege", "What honest viewers and the touch loop notice while every attack we know of runs at once", run_siege},
       {"docking", "Paper 004, part 1: two people dock a box over LAN and WAN, synchronised and not", run_docking_study},
       {"prediction", "Paper 004, part 2: what prediction of remote hands does to the divergence of views",
        run_prediction_study},

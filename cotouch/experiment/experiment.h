@@ -52,6 +52,7 @@ ExperimentReport run_asymmetry(const ExperimentOptions& options);
 ExperimentReport run_stability(const ExperimentOptions& options);
 ExperimentReport run_world(const ExperimentOptions& options);
 ExperimentReport run_viewer_load(const ExperimentOptions& options);
+ExperimentReport run_siege(const ExperimentOptions& options);
 ExperimentReport run_docking_study(const ExperimentOptions& options);
 ExperimentReport run_prediction_study(const ExperimentOptions& options);
 ExperimentReport run_peers_study(const ExperimentOptions& options);

@@ -1,0 +1,83 @@
+#include <cotouch/base/error.h>
+#include <cotouch/experiment/served_scene.h>
+#include <cotouch/serve/access.h>
+#include <cotouch/world/hand_path.h>
+
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+namespace cotouch {
+namespace {
+
+// At the pace of a page: a pose every ten milliseconds.
+std::jthread lead_hand(Session& session, ParticipantId who, const HandScript& script) {
+  const CommandResult result = session.command_and_wait(who, GraspBody{HandId::none, script.body, std::nullopt});
+  if (!result.done()) throw Error(result.reason);
+  const SessionSnapshot now = session.snapshot();
+  HandMotion motion;
+  motion.generation = now.generation;
+  for (const HandView& hand : now.hands)
+    if (hand.holder == who) motion.hand = hand.id;
+  return std::jthread([&session, who, motion, path = HandPath(script.keys, script.speed)](const std::stop_token& stop) {
+    HandMotion wanted = motion;
+    const auto start = std::chrono::steady_clock::now();
+    while (!stop.stop_requested()) {
+      const double time = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      ++wanted.sequence;
+      wanted.pose = path.at(std::fmod(time, path.duration()));
+      session.move_hand(who, wanted);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  });
+}
+
+}  // namespace
+
+ServedScene::ServedScene(const ExperimentOptions& options, const std::string& name, const std::string& scene)
+    : token_(make_token()), recordings_(options.folder / (name + "-recordings")) {
+  library_ = std::make_unique<FolderLibrary>(options.folder / (name + "-scenes"), nullptr);
+  Scene shown = library_->load(scene, *options.progress);
+  const HandScript script = shown.scripts.at(0);
+
+  ServerSettings server;
+  server.token = token_;
+  server_ = std::make_unique<HttpServer>(server);
+  SessionSettings settings;
+  settings.recordings = recordings_;
+  session_ = std::make_unique<Session>(settings, *library_);
+  PageHostSettings pages;
+  pages.version = name;
+  host_ = std::make_unique<PageHost>(pages, *session_, *server_);
+  session_->start();
+  server_->start(*host_, *host_);
+  const ParticipantId who = session_->join(ParticipantKind::program, name);
+  session_->command_and_wait(who, ShowScene{std::move(shown)});
+  hand_ = lead_hand(*session_, who, script);
+}
+
+// Viewers leave before what serves them does.
+ServedScene::~ServedScene() {
+  hand_ = {};
+  server_->stop();
+  session_->stop();
+}
+
+CycleWindow::CycleWindow(const CycleHistogram& times) : times_(times) {
+  for (std::size_t i = 0; i < CycleHistogram::k_buckets; ++i) before_[i] = times.in_bucket(i);
+}
+
+double CycleWindow::quantile_us(double share) const {
+  std::vector<std::uint64_t> fresh(CycleHistogram::k_buckets);
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < fresh.size(); ++i) count += fresh[i] = times_.in_bucket(i) - before_[i];
+  std::uint64_t below = 0;
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    below += fresh[i];
+    if (count > 0 && static_cast<double>(below) >= share * static_cast<double>(count))
+      return static_cast<double>((i + 1) * CycleHistogram::k_bucket_ns) * 1e-3;
+  }
+  return 0;
+}
+
+}  // namespace cotouch

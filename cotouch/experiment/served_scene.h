@@ -1,0 +1,49 @@
+// A scene that is served to pages while a hand is led through it, for experiments about those who watch.
+#pragma once
+
+#include <cotouch/experiment/experiment.h>
+#include <cotouch/serve/page_host.h>
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace cotouch {
+
+class ServedScene {
+ public:
+  // `name` is the experiment's: its scenes and recordings are kept in folders named after it.
+  ServedScene(const ExperimentOptions& options, const std::string& name, const std::string& scene);
+  ~ServedScene();
+  ServedScene(const ServedScene&) = delete;
+  ServedScene& operator=(const ServedScene&) = delete;
+
+  std::uint16_t port() const { return server_->port(); }
+  const std::string& token() const { return token_; }
+  const CycleHistogram& cycle_times() const { return *session_->cycle_times(); }
+  const std::filesystem::path& recordings() const { return recordings_; }
+
+ private:
+  std::string token_;
+  std::filesystem::path recordings_;
+  std::unique_ptr<FolderLibrary> library_;
+  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<PageHost> host_;
+  std::jthread hand_;  // leads a body along its script, round and round
+};
+
+// Cycle times between two looks at a histogram.
+class CycleWindow {
+ public:
+  explicit CycleWindow(const CycleHistogram& times);
+  double quantile_us(double share) const;
+
+ private:
+  const CycleHistogram& times_;
+  std::array<std::uint64_t, CycleHistogram::k_buckets> before_{};
+};
+
+}  // namespace cotouch

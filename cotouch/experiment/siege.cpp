@@ -1,0 +1,105 @@
+// What honest viewers and the hand notice while every attack we know of runs at once: as little as possible.
+#include <cotouch/experiment/besiegers.h>
+#include <cotouch/experiment/inputs.h>
+#include <cotouch/experiment/served_scene.h>
+#include <cotouch/experiment/viewer_crowd.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <thread>
+
+namespace cotouch {
+namespace {
+
+constexpr std::uint32_t k_honest = 10;
+constexpr const char* k_scene = "bridge-creature";
+
+// The most memory this process has ever had at once.
+double peak_megabytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (double kilobytes = 0; word == "VmHWM:" && status >> kilobytes) return kilobytes / 1024;
+  return 0;
+}
+
+double megabytes_in(const std::filesystem::path& folder) {
+  std::error_code error;
+  double bytes = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error))
+    if (entry.is_regular_file(error)) bytes += static_cast<double>(entry.file_size(error));
+  return bytes / (1 << 20);
+}
+
+}  // namespace
+
+ExperimentReport run_siege(const ExperimentOptions& options) {
+  ViewerCrowd crowd;  // both first, while there are no threads
+  Besiegers besiegers;
+  const ServedScene served(options, "siege", k_scene);
+  const int rounds = options.quick ? 2 : 6;
+  const double seconds = options.quick ? 3 : 10;
+
+  std::vector<double> calm_p99, siege_p99, calm_rate, siege_rate;
+  std::map<std::string, AttackCount> attacks;
+  std::uint32_t lost = 0;
+  double calm_memory = 0;
+  for (int turn = 0; turn < 2 * rounds; ++turn) {
+    const bool besieged = turn % 2 == 1;
+    options.progress->update(besieged ? "under siege" : "calm", turn / (2.0 * rounds));
+    crowd.connect(served.port(), served.token(), k_honest);
+    if (besieged) besiegers.attack(served.port(), served.token(), seconds + 1);
+    crowd.begin_counting(seconds);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    const CycleWindow window(served.cycle_times());
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    (besieged ? siege_p99 : calm_p99).push_back(window.quantile_us(0.99));
+    const CrowdResult result = crowd.result();
+    std::vector<double>& rate = besieged ? siege_rate : calm_rate;
+    rate.insert(rate.end(), result.frames_per_second.begin(), result.frames_per_second.end());
+    lost += result.failed;
+    if (!besieged) {
+      calm_memory = std::max(calm_memory, turn == 0 ? peak_megabytes() : 0.0);
+      continue;
+    }
+    for (const AttackCount& count : besiegers.result()) {
+      AttackCount& sum = attacks[count.kind];
+      sum.tried += count.tried;
+      sum.refused += count.refused;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+
+  ExperimentReport report;
+  std::uint64_t tried = 0, refused = 0;
+  for (const auto& [kind, count] : attacks) {
+    tried += count.tried;
+    refused += count.refused;
+    report.add("siege/" + kind + "-tried", static_cast<double>(count.tried), "");
+    report.add("siege/" + kind + "-refused", static_cast<double>(count.refused), "");
+  }
+  report.add("siege/attacks", static_cast<double>(attacks.size()), "");
+  // The one that gets least: an average would hide somebody who was thrown out.
+  report.add("siege/honest-frames-per-second", *std::min_element(siege_rate.begin(), siege_rate.end()), "1/s");
+  report.add("siege/honest-frames-per-second-median", median(siege_rate), "1/s");
+  report.add("siege/calm-frames-per-second-median", median(calm_rate), "1/s");
+  report.add("siege/honest-viewers-lost", lost, "");
+  report.add("siege/loop-p99-us", median(siege_p99), "us");
+  report.add("siege/loop-p99-share", median(calm_p99) > 0 ? median(siege_p99) / median(calm_p99) : 0, "");
+  report.add("siege/refused-share", tried > 0 ? static_cast<double>(refused) / static_cast<double>(tried) : 0, "");
+  report.add("siege/memory-calm-mb", calm_memory, "MB");
+  report.add("siege/memory-peak-mb", peak_megabytes(), "MB");
+  report.add("siege/recordings-mb", megabytes_in(served.recordings()), "MB");
+  report.notes.push_back(fmt::format(
+      "{} honest viewers ask for 60 frames a second with everything; the hand is led along the script of '{}'. Calm "
+      "and "
+      "siege take turns, {} times {:.0f} s. Attackers hold a link that may do everything, and run with low priority on "
+      "this machine's processors.",
+      k_honest, k_scene, rounds, seconds));
+  return report;
+}
+
+}  // namespace cotouch
