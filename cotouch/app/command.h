@@ -62,8 +62,10 @@ struct PageOptions {
   std::string listen = "127.0.0.1";
   int port = -1;  // -1: the usual one, or any if that is taken
   std::vector<std::string> hosts;
-  std::filesystem::path web;  // folder of the built page; empty: where it usually is
-  bool open = false;          // in the browser
+  std::filesystem::path web;               // folder of the built page; empty: where it usually is
+  bool open = false;                       // in the browser
+  std::vector<std::filesystem::path> tls;  // certificate and key; none: in the clear
+  bool keep_address = false;               // the same token at the next start
 };
 
 // The viewer: a page in the browser, served from here.

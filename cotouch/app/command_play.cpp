@@ -4,6 +4,8 @@
 #include <cotouch/app/say.h>
 #include <cotouch/app/scene_argument.h>
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -24,9 +26,10 @@ void run_play(const PlayCommand& command) {
   if (!no_spacemouse.empty()) say(no_spacemouse);
   session.command(session.join(ParticipantKind::program, "cotouch play"), ShowScene{std::move(scene)});
   server.start();
-  if (server.is_open_to_others())
-    say("Other machines can reach this; whoever has the address can move things and upload files.");
-  say("Ctrl-C stops. Open:\n" + server.address());
+  // Not by say(), which would take the code's colours away; nothing of a stranger's file is in it.
+  if (const std::string others = server.for_others(::isatty(STDOUT_FILENO) == 1); !others.empty())
+    std::puts(others.c_str());
+  say("Ctrl-C stops. Open, at this machine and for nobody else:\n" + server.address());
   std::fflush(stdout);
 
   while (!interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(50));

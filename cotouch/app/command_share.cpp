@@ -233,8 +233,8 @@ void run_with_page(const ShareCommand& command, const SharedSessionSettings& set
                                      : session.command_and_wait(self, JoinSharing{command.invite, settings.name});
   if (!result.done()) throw Error(result.reason);
   report.page(server.address());
-  if (server.is_open_to_others() && !command.json)
-    say("Other machines can reach the page; whoever has the address can move things and upload files.");
+  if (!command.json)
+    if (const std::string others = server.for_others(false); !others.empty()) say(others);
   const std::string missing = watch(command, inbox, report);
   if (report.failure().empty() && !report.is_over()) leave(session, self, inbox, report);
   report.end(sharing.last_agreed());

@@ -150,8 +150,14 @@ void declare_feel(CLI::App& app, FeelCommand& command) {
 }
 
 void declare_page_options(CLI::App& group, PageOptions& page) {
-  group.add_option("--listen", page.listen, "address that serves the page; 0.0.0.0 lets other machines in")
+  group
+      .add_option("--listen", page.listen,
+                  "address that serves the page; 0.0.0.0 lets other machines in, and prints a link for them")
       ->capture_default_str();
+  group.add_option("--tls", page.tls, "CERTIFICATE and KEY, two PEM files: the page comes encrypted, by https")
+      ->expected(2)
+      ->type_name("FILE FILE");
+  group.add_flag("--keep-address", page.keep_address, "the same address at the next start on the same port");
   group.add_option("--port", page.port, "port of the page; 0 takes any that is free")
       ->check(CLI::Range(0, 65535))
       ->default_str("7117, else any");

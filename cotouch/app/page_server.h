@@ -3,14 +3,20 @@
 
 #include <cotouch/app/command.h>
 #include <cotouch/app/own_identity.h>
+#include <cotouch/serve/link_book.h>
 #include <cotouch/serve/page_host.h>
 #include <cotouch/session/scene_library.h>
 
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace cotouch {
+
+// http://ADDRESS:PORT for every address by which other machines may reach what listens at `listen` (of a machine
+// without a network, its loopback address); none if that is loopback.
+std::vector<std::string> origins_for_others(const std::string& listen, std::uint16_t port, bool tls);
 
 class PageServer {
  public:
@@ -26,18 +32,25 @@ class PageServer {
   // there is none.
   Session& make_session(SessionSettings settings, std::string& no_spacemouse);
   void start();
-  std::string address() const { return server_->address(); }
-  bool is_open_to_others() const;
+  // The owner's, for a browser at this machine.
+  std::string address() const { return address_with(server_->origin(), links_->own_token()); }
+  // What is to be said if people at other machines can reach the page: by which addresses, as what, and how safe that
+  // is. With a QR code of the first one if wanted. Empty if they cannot.
+  std::string for_others(bool with_code);
   void stop();
 
  private:
+  void open_in_browser();
+
   PageOptions options_;
   std::filesystem::path state_;
   OwnIdentity identity_;
   std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<LinkBook> links_;
   FolderLibrary library_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<PageHost> host_;
+  std::filesystem::path doorway_;  // the file that the browser was sent to; empty if it was not
 };
 
 }  // namespace cotouch

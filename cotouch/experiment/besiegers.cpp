@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 
 struct Order {
   std::uint16_t port = 0;
-  char token[129] = {};
+  char key[129] = {};
   double seconds = 0;
   std::uint32_t kinds = 0;  // a bit each
 };
@@ -32,10 +32,10 @@ struct Count {
 // One attack: who to attack and when to stop.
 struct Target {
   std::uint16_t port;
-  std::string token;
+  std::string key;
   Clock::time_point until;
   std::string request(std::string_view method, std::string_view what, std::string_view more_head = {}) const {
-    return RudeClient::request(port, method, what, token, more_head);
+    return RudeClient::request(port, method, what, key, more_head);
   }
   bool goes_on() const { return Clock::now() < until; }
   void pause(milliseconds time) const { std::this_thread::sleep_for(time); }
@@ -59,7 +59,7 @@ Count never_read(const Target& target) {
     if (crowd.size() < 24) {
       crowd.push_back(std::make_unique<RudeClient>(target.port, target.until, 4096));
       ++count.tried;
-      if (!crowd.back()->become_viewer(target.token) ||
+      if (!crowd.back()->become_viewer(target.key) ||
           !crowd.back()->send_text(R"({"type":"view","traversed":true,"near":true,"fps":60})"))
         ++count.refused;
     }
@@ -93,7 +93,7 @@ Count empty_continuations(const Target& target) {
   for (int i = 0; i < 500; ++i) pieces += RudeClient::frame(0x00, {});
   while (target.goes_on()) {
     RudeClient client(target.port, target.until);
-    if (!client.become_viewer(target.token) || !client.send(RudeClient::frame(0x01, "{"))) {
+    if (!client.become_viewer(target.key) || !client.send(RudeClient::frame(0x01, "{"))) {
       target.pause(milliseconds(50));
       continue;
     }
@@ -115,7 +115,7 @@ Count pings_between(const Target& target) {
   for (int i = 0; i < 200; ++i) pieces += RudeClient::frame(0x00, "x") + RudeClient::frame(0x89, std::string(125, 'p'));
   while (target.goes_on()) {
     RudeClient client(target.port, target.until, 4096);
-    if (!client.become_viewer(target.token) || !client.send(RudeClient::frame(0x01, "{"))) {
+    if (!client.become_viewer(target.key) || !client.send(RudeClient::frame(0x01, "{"))) {
       target.pause(milliseconds(50));
       continue;
     }
@@ -135,7 +135,7 @@ Count text_flood(const Target& target) {
                                                  R"({"type":"say","text":"look here","id":2})"};
   while (target.goes_on()) {
     RudeClient client(target.port, target.until);
-    if (!client.become_viewer(target.token)) {
+    if (!client.become_viewer(target.key)) {
       target.pause(milliseconds(50));
       continue;
     }
@@ -160,7 +160,7 @@ Count recording_loop(const Target& target) {
   Count count;
   while (target.goes_on()) {
     RudeClient client(target.port, target.until);
-    if (!client.become_viewer(target.token)) {
+    if (!client.become_viewer(target.key)) {
       target.pause(milliseconds(50));
       continue;
     }
@@ -239,13 +239,14 @@ Count false_uploads(const Target& target) {
   return count;
 }
 
-// Guesses of the token, half of them as feeds.
-Count wrong_tokens(const Target& target) {
+// Guesses of the key, half of them as feeds.
+Count wrong_keys(const Target& target) {
   Count count;
-  std::string guess(32, '0');
+  std::string guess = target.key;
   while (target.goes_on()) {
     RudeClient client(target.port, target.until);
-    guess[count.tried % guess.size()] = static_cast<char>('a' + count.tried % 6);
+    for (std::size_t digit = 0; digit < 16; ++digit)
+      guess[guess.size() - 1 - digit] = "0123456789abcdef"[count.tried >> (4 * digit) & 15];
     ++count.tried;
     client.send(RudeClient::request(target.port, "GET", count.tried % 2 ? "/api/scene" : "/feed", guess),
                 milliseconds(5));
@@ -288,7 +289,7 @@ constexpr std::array k_kinds{Kind{"never-read", never_read},
                              Kind{"unread-exports", unread_exports},
                              Kind{"slow-heads", slow_heads},
                              Kind{"false-uploads", false_uploads},
-                             Kind{"wrong-tokens", wrong_tokens},
+                             Kind{"wrong-keys", wrong_keys},
                              Kind{"garbage", garbage}};
 
 template <class T>
@@ -305,7 +306,7 @@ void serve_orders(int in, int out) {
   // The real ones have processors of their own; what they take of this machine's is not what is tried here.
   ::setpriority(PRIO_PROCESS, 0, 19);
   for (Order order; read_all(in, order);) {
-    const Target target{order.port, order.token,
+    const Target target{order.port, order.key,
                         Clock::now() + milliseconds(static_cast<std::int64_t>(order.seconds * 1000))};
     std::array<Count, k_kinds.size()> counts{};
     {
@@ -348,11 +349,11 @@ std::vector<std::string> Besiegers::kinds() {
   return names;
 }
 
-void Besiegers::attack(std::uint16_t port, const std::string& token, double seconds,
+void Besiegers::attack(std::uint16_t port, const std::string& key, double seconds,
                        const std::vector<std::string>& kinds) {
   Order order;
   order.port = port;
-  std::strncpy(order.token, token.c_str(), sizeof order.token - 1);
+  std::strncpy(order.key, key.c_str(), sizeof order.key - 1);
   order.seconds = seconds;
   for (std::size_t i = 0; i < k_kinds.size(); ++i) {
     bool wanted = kinds.empty();

@@ -26,7 +26,7 @@ class Besiegers {
 
   static std::vector<std::string> kinds();
   // Attacks with these kinds (all if none is named) for so long.
-  void attack(std::uint16_t port, const std::string& token, double seconds, const std::vector<std::string>& kinds = {});
+  void attack(std::uint16_t port, const std::string& key, double seconds, const std::vector<std::string>& kinds = {});
   // Waits for the end of the attack.
   std::vector<AttackCount> result();
 

@@ -69,8 +69,8 @@ bool RudeClient::is_closed_within(std::chrono::milliseconds patience) {
   return !open();
 }
 
-bool RudeClient::become_viewer(const std::string& token) {
-  if (!send(request(port_, "GET", "/feed", token,
+bool RudeClient::become_viewer(const std::string& key) {
+  if (!send(request(port_, "GET", "/feed", key,
                     "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
                     "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n")))
     return false;
@@ -93,10 +93,10 @@ std::string RudeClient::frame(unsigned char head, std::string_view payload) {
 }
 
 std::string RudeClient::request(std::uint16_t port, std::string_view method, std::string_view target,
-                                const std::string& token, std::string_view more_head) {
+                                const std::string& key, std::string_view more_head) {
   std::string out(method);
-  out.append(" ").append(target).append(" HTTP/1.1\r\nHost: localhost:").append(std::to_string(port));
-  out.append("\r\nX-Cotouch-Token: ").append(token);
+  out.append(" ").append(target).append(" HTTP/1.1\r\nHost: 127.0.0.1:").append(std::to_string(port));
+  out.append("\r\nX-Cotouch-Key: ").append(key);
   return out.append("\r\n").append(more_head).append("\r\n");
 }
 

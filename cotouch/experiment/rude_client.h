@@ -27,13 +27,13 @@ class RudeClient {
   bool is_closed_within(std::chrono::milliseconds patience);
 
   // The feed: its request, the answer (true for 101), and the page's first words.
-  bool become_viewer(const std::string& token);
+  bool become_viewer(const std::string& key);
   bool send_text(std::string_view text) { return send(frame(0x81, text)); }
 
   // A WebSocket frame as a client sends it. `head` is FIN and opcode.
   static std::string frame(unsigned char head, std::string_view payload);
   static std::string request(std::uint16_t port, std::string_view method, std::string_view target,
-                             const std::string& token, std::string_view more_head = {});
+                             const std::string& key, std::string_view more_head = {});
 
  private:
   bool wait(short events, std::chrono::milliseconds patience) const;

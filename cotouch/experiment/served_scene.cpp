@@ -35,22 +35,20 @@ std::jthread lead_hand(Session& session, ParticipantId who, const HandScript& sc
 }  // namespace
 
 ServedScene::ServedScene(const ExperimentOptions& options, const std::string& name, const std::string& scene)
-    : token_(make_token()), recordings_(options.folder / (name + "-recordings")) {
+    : links_(make_token()), recordings_(options.folder / (name + "-recordings")) {
   library_ = std::make_unique<FolderLibrary>(options.folder / (name + "-scenes"), nullptr);
   Scene shown = library_->load(scene, *options.progress);
   const HandScript script = shown.scripts.at(0);
 
-  ServerSettings server;
-  server.token = token_;
-  server_ = std::make_unique<HttpServer>(server);
+  server_ = std::make_unique<HttpServer>(ServerSettings{});
   SessionSettings settings;
   settings.recordings = recordings_;
   session_ = std::make_unique<Session>(settings, *library_);
   PageHostSettings pages;
   pages.version = name;
-  host_ = std::make_unique<PageHost>(pages, *session_, *server_);
+  host_ = std::make_unique<PageHost>(pages, *session_, *server_, links_);
   session_->start();
-  server_->start(*host_, *host_);
+  server_->start(*host_, *host_, links_);
   const ParticipantId who = session_->join(ParticipantKind::program, name);
   session_->command_and_wait(who, ShowScene{std::move(shown)});
   hand_ = lead_hand(*session_, who, script);

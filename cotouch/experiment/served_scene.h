@@ -21,12 +21,13 @@ class ServedScene {
   ServedScene& operator=(const ServedScene&) = delete;
 
   std::uint16_t port() const { return server_->port(); }
-  const std::string& token() const { return token_; }
+  // With which a client comes in that calls the server 127.0.0.1.
+  std::string key() const { return links_.own_key("127.0.0.1:" + std::to_string(port())); }
   const CycleHistogram& cycle_times() const { return *session_->cycle_times(); }
   const std::filesystem::path& recordings() const { return recordings_; }
 
  private:
-  std::string token_;
+  LinkBook links_;
   std::filesystem::path recordings_;
   std::unique_ptr<FolderLibrary> library_;
   std::unique_ptr<HttpServer> server_;

@@ -50,8 +50,8 @@ ExperimentReport run_siege(const ExperimentOptions& options) {
   for (int turn = 0; turn < 2 * rounds; ++turn) {
     const bool besieged = turn % 2 == 1;
     options.progress->update(besieged ? "under siege" : "calm", turn / (2.0 * rounds));
-    crowd.connect(served.port(), served.token(), k_honest);
-    if (besieged) besiegers.attack(served.port(), served.token(), seconds + 1);
+    crowd.connect(served.port(), served.key(), k_honest);
+    if (besieged) besiegers.attack(served.port(), served.key(), seconds + 1);
     crowd.begin_counting(seconds);
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     const CycleWindow window(served.cycle_times());

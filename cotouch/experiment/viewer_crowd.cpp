@@ -25,7 +25,7 @@ using tcp = net::ip::tcp;
 struct Order {
   std::uint32_t viewers = 0;
   std::uint16_t port = 0;
-  char token[65] = {};
+  char key[129] = {};
 };
 
 template <class T>
@@ -53,7 +53,10 @@ class CrowdMember : public std::enable_shared_from_this<CrowdMember> {
     try {
       socket_.next_layer().connect({net::ip::address_v4::loopback(), order.port});
       const std::string host = "127.0.0.1:" + std::to_string(order.port);
-      socket_.handshake(host, std::string("/feed?token=") + order.token);
+      socket_.set_option(websocket::stream_base::decorator([&](websocket::request_type& request) {
+        request.set(beast::http::field::sec_websocket_protocol, std::string("cotouch, key.") + order.key);
+      }));
+      socket_.handshake(host, "/feed");
       socket_.write(net::buffer(std::string(R"({"type":"hello","protocol":2})")));
       socket_.write(net::buffer(std::string(R"({"type":"view","traversed":true,"near":true,"fps":60})")));
       return true;
@@ -156,11 +159,11 @@ ViewerCrowd::~ViewerCrowd() {
   ::waitpid(child_, nullptr, 0);
 }
 
-void ViewerCrowd::connect(std::uint16_t port, const std::string& token, std::uint32_t viewers) {
+void ViewerCrowd::connect(std::uint16_t port, const std::string& key, std::uint32_t viewers) {
   Order order;
   order.viewers = viewers;
   order.port = port;
-  std::strncpy(order.token, token.c_str(), sizeof order.token - 1);
+  std::strncpy(order.key, key.c_str(), sizeof order.key - 1);
   std::uint32_t failed = 0;
   if (!write_all(to_child_, order) || !read_all(from_child_, failed))
     throw Error("The scripted viewers' process ended.");

@@ -22,7 +22,7 @@ class ViewerCrowd {
   ViewerCrowd& operator=(const ViewerCrowd&) = delete;
 
   // Connects `viewers` viewers, which ask for everything a page can ask for. Returns once all are connected.
-  void connect(std::uint16_t port, const std::string& token, std::uint32_t viewers);
+  void connect(std::uint16_t port, const std::string& key, std::uint32_t viewers);
   // Counts what arrives for so long, then disconnects.
   void begin_counting(double seconds);
   CrowdResult result();

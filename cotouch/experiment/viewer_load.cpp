@@ -35,7 +35,7 @@ ExperimentReport run_viewer_load(const ExperimentOptions& options) {
       const std::uint32_t viewers = k_crowds[(turn + static_cast<std::size_t>(round)) % k_crowds.size()];
       const double done = static_cast<double>(static_cast<std::size_t>(round) * k_crowds.size() + turn);
       options.progress->update("watching", done / static_cast<double>(rounds) / static_cast<double>(k_crowds.size()));
-      crowd.connect(served.port(), served.token(), viewers);
+      crowd.connect(served.port(), served.key(), viewers);
       crowd.begin_counting(seconds + 0.2);
       std::this_thread::sleep_for(std::chrono::milliseconds(400));
       const CycleWindow window(served.cycle_times());

@@ -120,9 +120,9 @@ bool host_is_ours(std::string_view host, std::uint16_t port, const std::vector<s
   return given_port == std::to_string(port) && (name == "localhost" || is_address_literal(name));
 }
 
-bool origin_is_ours(std::string_view origin, std::string_view host) {
+bool origin_is_ours(std::string_view origin, std::string_view host, bool tls) {
   const std::string given = lower(origin), expected = lower(host);
-  return given == "http://" + expected || given == "https://" + expected;
+  return given == "https://" + expected || (!tls && given == "http://" + expected);
 }
 
 }  // namespace cotouch

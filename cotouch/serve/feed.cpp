@@ -25,16 +25,17 @@ constexpr auto k_hello_patience = std::chrono::seconds(5);
 
 class Connection final : public Viewer, public Peer, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(HttpServer::Impl& server, beast::tcp_stream&& stream)
+  Connection(HttpServer::Impl& server, DoorStream&& stream, Visitor&& from)
       : Peer(server), socket_(std::move(stream)), timer_(server.io), id_(++server.last_viewer) {
+    visitor = std::move(from);
     ++server_.feeds_open;
   }
   ~Connection() override { --server_.feeds_open; }
 
   void start(http::request<http::string_body>&& request) {
-    beast::get_lowest_layer(socket_).expires_never();
+    socket_.next_layer().tcp().expires_never();
     boost::system::error_code ignored;
-    auto& tcp_socket = beast::get_lowest_layer(socket_).socket();
+    auto& tcp_socket = socket_.next_layer().tcp().socket();
     tcp_socket.set_option(tcp::no_delay(true), ignored);
     tcp_socket.set_option(net::socket_base::send_buffer_size(server_.settings.limits.viewer_send_buffer), ignored);
     websocket::stream_base::timeout patience{};
@@ -49,6 +50,10 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
       if (!count_message()) net::post(server_.io, [self = shared_from_this()] { self->close_for_flood(); });
     });
     request_ = std::move(request);
+    // Of the protocols that it asks for a page must be told one; the other was its key.
+    if (!request_[http::field::sec_websocket_protocol].empty())
+      socket_.set_option(websocket::stream_base::decorator(
+          [](websocket::response_type& response) { response.set(http::field::sec_websocket_protocol, "cotouch"); }));
     socket_.async_accept(request_, [self = shared_from_this()](boost::system::error_code error) {
       if (!error) self->on_open();
     });
@@ -109,7 +114,7 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
 
   void hang_up() override {
     boost::system::error_code ignored;
-    beast::get_lowest_layer(socket_).socket().close(ignored);
+    socket_.next_layer().tcp().socket().close(ignored);
     timer_.cancel();
   }
 
@@ -192,7 +197,7 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
                                                  " of the protocol, the server version " +
                                                  std::to_string(wire::k_version) + ": reload the page.");
     introduced_ = true;
-    server_.listener->viewer_joined(id_, {command.name, command.features});
+    server_.listener->viewer_joined(id_, {command.name, command.features, visitor});
     watch();
   }
 
@@ -279,7 +284,7 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
     });
   }
 
-  websocket::stream<beast::tcp_stream> socket_;
+  websocket::stream<DoorStream> socket_;
   net::steady_timer timer_;
   ViewerId id_;
   http::request<http::string_body> request_;
@@ -301,8 +306,9 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
 
 }  // namespace
 
-void start_viewer(HttpServer::Impl& server, beast::tcp_stream&& stream, http::request<http::string_body>&& request) {
-  std::make_shared<Connection>(server, std::move(stream))->start(std::move(request));
+void start_viewer(HttpServer::Impl& server, DoorStream&& stream, Visitor visitor,
+                  http::request<http::string_body>&& request) {
+  std::make_shared<Connection>(server, std::move(stream), std::move(visitor))->start(std::move(request));
 }
 
 }  // namespace cotouch

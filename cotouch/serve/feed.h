@@ -5,6 +5,7 @@
 // nothing a viewer does or fails to do is felt by another.
 #pragma once
 
+#include <cotouch/serve/link_book.h>
 #include <cotouch/serve/viewer_command.h>
 #include <cotouch/serve/wire.h>
 
@@ -41,12 +42,15 @@ class Feed {
   virtual void publish(std::shared_ptr<const FrameSet> frame) = 0;
   virtual void publish_near(std::uint32_t part, std::shared_ptr<const std::string> message) = 0;
   virtual FeedDemand demand() const noexcept = 0;
+  // Closes every page that came by this link.
+  virtual void close_link(std::string link, std::string why) = 0;
 };
 
 // How a page introduces itself.
 struct PageHello {
   std::string name;                   // as the user typed it
   std::vector<std::string> features;  // what the page can do beyond version 2; none is known yet
+  Visitor visitor;                    // who opened it
 };
 
 // What comes in. Called from the server's I/O thread, one call at a time; must not take long.
@@ -70,7 +74,8 @@ enum class FeedClose : std::uint16_t {
   flood = 4001,
   too_many = 4002,
   too_slow = 4003,
-  other_version = 4004
+  other_version = 4004,
+  link_ended = 4005
 };
 
 }  // namespace cotouch

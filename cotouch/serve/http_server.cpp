@@ -1,6 +1,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/serve/access.h>
 #include <cotouch/serve/server_core.h>
+#include <cotouch/serve/tls.h>
 
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
@@ -32,21 +33,44 @@ std::string_view view(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
+// "cotouch, key.ABC" -> "ABC"; empty if there is none.
+std::string_view key_among_protocols(std::string_view protocols) {
+  constexpr std::string_view k_mark = "key.";
+  while (!protocols.empty()) {
+    const std::size_t comma = std::min(protocols.find(','), protocols.size());
+    std::string_view one = protocols.substr(0, comma);
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    while (one.ends_with(' ')) one.remove_suffix(1);
+    if (one.starts_with(k_mark)) return one.substr(k_mark.size());
+    protocols.remove_prefix(std::min(comma + 1, protocols.size()));
+  }
+  return {};
+}
+
 class Connection final : public Peer, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(HttpServer::Impl& server, tcp::socket&& socket) : Peer(server), stream_(std::move(socket)) {}
+  Connection(HttpServer::Impl& server, tcp::socket&& socket)
+      : Peer(server),
+        stream_(server.tls ? DoorStream(std::move(socket), *server.tls) : DoorStream(std::move(socket))) {}
   ~Connection() override { end_upload(); }
 
   void hang_up() override {
     idle_since_.reset();
-    stream_.close();
+    stream_.tcp().close();
   }
   std::optional<std::chrono::steady_clock::time_point> idle_since() const override { return idle_since_; }
 
   void start() {
     boost::system::error_code ignored;
-    stream_.socket().set_option(tcp::no_delay(true), ignored);
-    read_head(server_.settings.limits.head_seconds);
+    stream_.tcp().socket().set_option(tcp::no_delay(true), ignored);
+    if (stream_.tls() == nullptr) return read_head(server_.settings.limits.head_seconds);
+    // Until it is done the connection is of no use to anybody, so it may have to make room.
+    idle_since_ = std::chrono::steady_clock::now();
+    stream_.tcp().expires_after(to_duration(server_.settings.limits.head_seconds));
+    stream_.tls()->async_handshake(net::ssl::stream_base::server,
+                                   [self = shared_from_this()](boost::system::error_code error) {
+                                     if (!error) self->read_head(self->server_.settings.limits.head_seconds);
+                                   });
   }
 
  private:
@@ -55,7 +79,7 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
     parser_.emplace();
     parser_->header_limit(k_head_bytes);
     parser_->body_limit(server_.settings.limits.upload_bytes);
-    stream_.expires_after(to_duration(seconds));
+    stream_.tcp().expires_after(to_duration(seconds));
     http::async_read_header(stream_, buffer_, *parser_,
                             [self = shared_from_this()](boost::system::error_code error, std::size_t) {
                               self->idle_since_.reset();
@@ -87,7 +111,7 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
     if (!host_is_ours(host, server_.port, server_.settings.names))
       return refuse(403, "This server does not answer to that host name; start it with --host to allow it.");
     const auto origin = head.find(http::field::origin);
-    if (origin != head.end() && !origin_is_ours(view(origin->value()), host))
+    if (origin != head.end() && !origin_is_ours(view(origin->value()), host, server_.tls.has_value()))
       return refuse(403, "Another page asked for this; open the printed address instead.");
     std::optional<Target> target = parse_target(view(head.target()));
     if (!target) return refuse(400, "The request's address cannot be read.");
@@ -95,28 +119,44 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
 
     const bool is_feed = target_.path == "/feed";
     const bool is_api = target_.path.starts_with("/api/");
-    if ((is_feed || is_api) && !token_is_right(head))
-      return refuse(401, "The token is missing or wrong; open the address that cotouch printed.");
+    if (is_feed || is_api) {
+      std::string refusal;
+      std::optional<Visitor> visitor = server_.links->visitor(key_of(head), host, unix_seconds(), refusal);
+      if (!visitor) return refuse(401, refusal);
+      visitor_ = std::move(*visitor);
+    }
     if (is_feed) return become_viewer();
     const bool post = head.method() == http::verb::post;
     if (!post && head.method() != http::verb::get) return refuse(405, "Only GET and POST are understood here.");
+    if (!post && target_.path == "/door") return meet(host);
     if (!is_api) return post ? refuse(405, "The page's files can only be read.") : send_page_file(head);
     if (!post) return ask_handler();
+    // Arbitration would refuse it too, but only after a whole file had been received.
+    if (visitor_.rights != Rights::own)
+      return refuse(403, "You came by a link that may send nothing here; ask whoever gave it to you to do it.");
     read_body(target_.path == "/api/upload");
   }
 
+  // A page cannot give its WebSocket headers, but it can ask for protocols; one of them is its key.
   template <class Head>
-  bool token_is_right(const Head& head) const {
-    const auto field = head.find("X-Cotouch-Token");
-    const std::string_view given = field != head.end() ? view(field->value()) : target_.value("token");
-    return equal_in_constant_time(given, server_.settings.token);
+  static std::string_view key_of(const Head& head) {
+    if (const auto field = head.find("X-Cotouch-Key"); field != head.end()) return view(field->value());
+    return key_among_protocols(view(head[http::field::sec_websocket_protocol]));
+  }
+
+  // The server shows first that it knows the link's token (door.h).
+  void meet(std::string_view host) {
+    const LinkBook::Answer answer =
+        server_.links->meet(target_.value("link"), target_.value("number"), host, unix_seconds());
+    if (!answer.refusal.empty()) return refuse(401, answer.refusal);
+    send(json_response(nlohmann::json{{"number", answer.number}, {"proof", answer.proof}}.dump()));
   }
 
   void become_viewer() {
     if (!beast::websocket::is_upgrade(parser_->get())) return refuse(400, "The feed is a WebSocket.");
     // The feed's frames begin after this request; a client that has already sent some is in too much of a hurry.
     if (buffer_.size() > 0) return refuse(400, "The feed's first message came before its answer.");
-    start_viewer(server_, std::move(stream_), parser_->release());
+    start_viewer(server_, std::move(stream_), std::move(visitor_), parser_->release());
   }
 
   void read_body(bool upload) {
@@ -130,7 +170,7 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
       uploading_ = true;
     }
     parser_->body_limit(limit);
-    stream_.expires_after(
+    stream_.tcp().expires_after(
         to_duration(upload ? server_.settings.limits.upload_seconds : server_.settings.limits.head_seconds));
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](boost::system::error_code error, std::size_t) {
@@ -148,9 +188,10 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
   void ask_handler() {
     auto request = std::make_shared<HttpRequest>();
     request->post = parser_->get().method() == http::verb::post;
+    request->visitor = visitor_;
     request->target = std::move(target_);
     request->body = std::move(parser_->get().body());
-    stream_.expires_never();
+    stream_.tcp().expires_never();
     net::post(server_.requests, [self = shared_from_this(), request]() mutable {
       auto response = std::make_shared<HttpResponse>(self->server_.answer(std::move(*request)));
       // Handed on, not shared: the last owner must let go in the I/O thread, where the list of peers lives.
@@ -205,7 +246,7 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
     message_->keep_alive(keep_open_);
     message_->body() = {body_->data(), body_->size()};
     if (response.status != 304) message_->content_length(body_->size());
-    stream_.expires_after(to_duration(server_.settings.limits.upload_seconds));
+    stream_.tcp().expires_after(to_duration(server_.settings.limits.upload_seconds));
     http::async_write(stream_, *message_, [self = shared_from_this()](boost::system::error_code error, std::size_t) {
       if (error) return;
       self->body_.reset();
@@ -217,8 +258,8 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
 
   void linger() {
     boost::system::error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    stream_.expires_after(k_linger);
+    stream_.tcp().socket().shutdown(tcp::socket::shutdown_send, ignored);
+    stream_.tcp().expires_after(k_linger);
     discard(k_linger_bytes);
   }
 
@@ -230,7 +271,8 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
                             });
   }
 
-  beast::tcp_stream stream_;
+  DoorStream stream_;
+  Visitor visitor_;
   beast::flat_buffer buffer_{k_head_bytes + (64U << 10)};
   std::optional<http::request_parser<http::string_body>> parser_;
   std::optional<http::response<http::span_body<const char>>> message_;
@@ -277,15 +319,22 @@ HttpServer::Impl::Impl(const ServerSettings& settings_, PageFiles page_) : setti
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(net::socket_base::max_listen_connections, error);
   if (error)
-    throw Error("Cannot listen on " + place + ": " + error.message() + "; choose another with --port or --listen.");
+    throw Error("Cannot listen on " + place + ": " + error.message() + "; choose another with --port or --listen.",
+                ErrorCode::io);
   port = acceptor.local_endpoint().port();
+  if (settings.certificate.empty() != settings.key.empty())
+    throw Error("TLS needs both a certificate and its key.", ErrorCode::invalid_argument);
+  if (!settings.certificate.empty()) tls.emplace(tls_context(settings.certificate, settings.key));
 }
 
 HttpResponse HttpServer::Impl::answer(HttpRequest request) {
   try {
+    // While a file was on its way here, its sender's link may have come to its end.
+    if (const std::string why = links->end_of(request.visitor.link, unix_seconds()); !why.empty())
+      return error_response(401, why);
     return handler->answer(std::move(request));
   } catch (const Error& error) {
-    return error_response(400, error.what());
+    return error_response(error.code() == ErrorCode::refused ? 403 : 400, error.what());
   } catch (const std::bad_alloc&) {
     return error_response(503, "There is not enough memory for this now.");
   } catch (const std::exception& error) {
@@ -317,6 +366,25 @@ bool HttpServer::Impl::make_room() {
     if (peer->idle_since() && (longest == nullptr || *peer->idle_since() < *longest->idle_since())) longest = peer;
   if (longest != nullptr) longest->hang_up();
   return longest != nullptr;
+}
+
+void HttpServer::Impl::watch_links() {
+  link_timer.expires_after(std::chrono::seconds(1));
+  link_timer.async_wait([this](boost::system::error_code cancelled) {
+    if (cancelled || stopping) return;
+    const UnixSeconds time = unix_seconds();
+    const auto now = viewers;
+    for (const auto& [id, viewer] : now)
+      if (const std::string why = links->end_of(viewer->visitor.link, time); !why.empty())
+        viewer->close(FeedClose::link_ended, why);
+    watch_links();
+  });
+}
+
+void HttpServer::Impl::close_link(const std::string& link, const std::string& why) {
+  const auto now = viewers;
+  for (const auto& [id, viewer] : now)
+    if (viewer->visitor.link == link) viewer->close(FeedClose::link_ended, why);
 }
 
 void HttpServer::Impl::update_demand() {
@@ -371,23 +439,27 @@ std::uint16_t HttpServer::port() const noexcept {
   return impl_->port;
 }
 
-void HttpServer::set_token(std::string token) {
-  impl_->settings.token = std::move(token);
-}
-
-std::string HttpServer::address() const {
+std::string HttpServer::origin() const {
   const std::string& listen = impl_->settings.listen;
-  // Any address: this machine can use loopback; others must put its own address there.
-  const std::string host = listen == "0.0.0.0" || listen == "::" ? "127.0.0.1" : listen;
-  const bool v6 = host.find(':') != std::string::npos;
-  return "http://" + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port()) + "/?token=" + impl_->settings.token;
+  const bool any = listen == "0.0.0.0" || listen == "::";
+  return origin_of(impl_->tls.has_value(), any ? "127.0.0.1" : listen, port());
 }
 
-void HttpServer::start(RequestHandler& handler, FeedListener& listener) {
-  if (impl_->settings.token.size() < 32) throw Error("The server was given no token of 32 characters or more.");
+std::string origin_of(bool tls, const std::string& host, std::uint16_t port) {
+  const bool v6 = host.find(':') != std::string::npos;
+  return (tls ? "https://" : "http://") + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+std::string address_with(const std::string& origin, const std::string& token) {
+  return origin + "/#token=" + token;
+}
+
+void HttpServer::start(RequestHandler& handler, FeedListener& listener, LinkBook& links) {
   impl_->handler = &handler;
   impl_->listener = &listener;
+  impl_->links = &links;
   impl_->accept();
+  impl_->watch_links();
   impl_->io_thread = std::thread([this] { impl_->io.run(); });
   for (std::thread& thread : impl_->request_threads) thread = std::thread([this] { impl_->requests.run(); });
 }
@@ -412,6 +484,7 @@ void HttpServer::stop() {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   net::post(impl_->io, [this] {
     impl_->accept_pause.cancel();
+    impl_->link_timer.cancel();
     for (Peer* peer : impl_->peers) peer->hang_up();
     impl_->io_guard.reset();  // the thread ends once every handler has been told
   });
@@ -461,6 +534,10 @@ void HttpServer::publish_near(std::uint32_t part, std::shared_ptr<const std::str
     impl_->delivery_due = true;
   }
   if (!due) net::post(impl_->io, [impl = impl_.get()] { impl->deliver(); });
+}
+
+void HttpServer::close_link(std::string link, std::string why) {
+  impl_->on_io([impl = impl_.get(), link = std::move(link), why = std::move(why)] { impl->close_link(link, why); });
 }
 
 FeedDemand HttpServer::demand() const noexcept {

@@ -9,6 +9,7 @@
 #include <cotouch/serve/target.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 namespace cotouch {
 
 struct HttpRequest {
+  Visitor visitor;
   bool post = false;
   Target target;
   std::string body;
@@ -47,7 +49,7 @@ struct ServerLimits {
   std::uint32_t uploads = 2;  // bodies being received at once
   std::uint64_t upload_bytes = 256U << 20;
   std::uint32_t messages_per_second = 500;
-  double head_seconds = 10;     // for the head of a request
+  double head_seconds = 10;     // for the head of a request, and before it for the handshake of TLS
   double idle_seconds = 30;     // between requests
   double upload_seconds = 120;  // for a body, and for sending an answer
   double ping_seconds = 5;
@@ -59,8 +61,9 @@ struct ServerLimits {
 struct ServerSettings {
   std::string listen = "127.0.0.1";
   std::uint16_t port = 0;          // 0: any free one
-  std::string token;               // needed by /api/ and /feed
   std::vector<std::string> names;  // further host names the server answers to
+  // PEM files; both or none. With them only https is spoken.
+  std::filesystem::path certificate, key;
   ServerLimits limits;
 };
 
@@ -74,12 +77,12 @@ class HttpServer final : public Feed {
 
   // The port that was opened, so that a token can be chosen for it before anything is served.
   std::uint16_t port() const noexcept;
-  void set_token(std::string token);  // before start
-  // http://HOST:PORT/?token=TOKEN
-  std::string address() const;
+  // http://HOST:PORT or https://, for programs at this machine.
+  std::string origin() const;
 
-  // Both must outlive the server, or stop() must have returned before they go.
-  void start(RequestHandler& handler, FeedListener& listener);
+  // All must outlive the server, or stop() must have returned before they go. /api/ and /feed are for those who come by
+  // one of the links.
+  void start(RequestHandler& handler, FeedListener& listener, LinkBook& links);
   // Tells the viewers, closes everything and joins the threads.
   void stop();
 
@@ -89,12 +92,18 @@ class HttpServer final : public Feed {
   void publish(std::shared_ptr<const FrameSet> frame) override;
   void publish_near(std::uint32_t part, std::shared_ptr<const std::string> message) override;
   FeedDemand demand() const noexcept override;
+  void close_link(std::string link, std::string why) override;
 
   struct Impl;
 
  private:
   std::unique_ptr<Impl> impl_;
 };
+
+// What a browser opens: the token stays in the browser, because it stands after '#'.
+std::string address_with(const std::string& origin, const std::string& token);
+// "http://192.168.1.5:7117" of a host and a port; an IPv6 address gets its brackets.
+std::string origin_of(bool tls, const std::string& host, std::uint16_t port);
 
 // Declared after a listener: whatever happens, viewers leave before what serves them does.
 struct Closing {

@@ -67,6 +67,15 @@ const char* name_of(ParticipantKind kind) {
   return "page";
 }
 
+const char* name_of(Rights rights) {
+  switch (rights) {
+    case Rights::own: return "own";
+    case Rights::hand: return "hand";
+    case Rights::watch: return "watch";
+  }
+  return "watch";
+}
+
 const char* name_of(HandChange change) {
   switch (change) {
     case HandChange::granted: return "granted";
@@ -246,15 +255,46 @@ json peer_json(const PeerView& peer) {
 
 }  // namespace
 
-std::string hello_message(const std::string& version, ParticipantId you, std::uint64_t upload_bytes) {
-  return text_of(
-      {{"type", "hello"},
-       {"protocol", wire::k_version},
-       {"version", version},
-       {"participant", number_of(you)},
-       {"features", {"near", "traversed", "upload", "record", "save", "settings", "world", "task", "share", "bend"}},
-       {"materials", materials()},
-       {"limits", {{"upload_bytes", upload_bytes}, {"bodies", k_most_bodies}, {"inputs_per_second", 125}}}});
+std::string hello_message(const std::string& version, ParticipantId you, Rights rights, std::uint64_t upload_bytes) {
+  json features{"near", "traversed"};
+  if (rights != Rights::watch)
+    for (const char* more : {"hand", "share"}) features.push_back(more);
+  if (rights == Rights::own)
+    for (const char* more : {"upload", "record", "save", "settings", "world", "task", "bend", "links"})
+      features.push_back(more);
+  return text_of({{"type", "hello"},
+                  {"protocol", wire::k_version},
+                  {"version", version},
+                  {"participant", number_of(you)},
+                  {"rights", name_of(rights)},
+                  {"features", features},
+                  {"materials", materials()},
+                  {"limits", {{"upload_bytes", upload_bytes}, {"bodies", k_most_bodies}, {"inputs_per_second", 125}}}});
+}
+
+std::string links_answer(const std::vector<PageLink>& links, const std::map<std::string, std::size_t>& pages,
+                         const std::string& yours, const std::vector<std::string>& origins, UnixSeconds now) {
+  json all = json::array();
+  for (const PageLink& link : links) {
+    const auto open = pages.find(link.id);
+    json one{{"id", link.id},
+             {"rights", name_of(link.rights)},
+             {"label", link.label},
+             {"expires", link.expires == 0 ? json() : json(link.expires)},
+             {"state", link.revoked       ? "revoked"
+                       : link.counts(now) ? "open"
+                                          : "expired"},
+             {"pages", open == pages.end() ? 0 : open->second},
+             {"yours", link.id == yours}};
+    // The owner's own token is nowhere but in the address that was printed.
+    if (link.counts(now) && link.rights != Rights::own) one["token"] = link.token;
+    all.push_back(std::move(one));
+  }
+  return text_of({{"links", all}, {"origins", origins}});
+}
+
+std::string added_link_answer(const PageLink& link) {
+  return text_of({{"id", link.id}, {"token", link.token}});
 }
 
 std::string people_message(const std::vector<Participant>& people) {

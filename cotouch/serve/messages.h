@@ -1,19 +1,21 @@
 // Texts to a page, as JSON (docs/viewer-protocol.md).
 #pragma once
 
+#include <cotouch/serve/link_book.h>
 #include <cotouch/session/listener.h>
 #include <cotouch/session/scene_library.h>
 #include <cotouch/touch/recording.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace cotouch {
 
-// `you` is the page that it is sent to.
-std::string hello_message(const std::string& version, ParticipantId you, std::uint64_t upload_bytes);
+// `you` is the page that it is sent to. Only what its rights allow is offered.
+std::string hello_message(const std::string& version, ParticipantId you, Rights rights, std::uint64_t upload_bytes);
 std::string people_message(const std::vector<Participant>& people);
 std::string scene_message(std::uint32_t generation, const std::string& name);
 
@@ -34,7 +36,10 @@ std::string scenes_message();                    // the list of scenes has chang
 std::string reply_message(std::int64_t id, bool ok, std::string_view reason);
 std::string error_message(std::string_view reason);
 
-// Answers to requests.
+// Answers to requests. `yours` is the link of the one who asks, `pages` how many are open by each link.
+std::string links_answer(const std::vector<PageLink>& links, const std::map<std::string, std::size_t>& pages,
+                         const std::string& yours, const std::vector<std::string>& origins, UnixSeconds now);
+std::string added_link_answer(const PageLink& link);  // with its token, whatever its rights
 std::string hello_answer(const std::string& version);
 std::string gallery_answer(const std::vector<SceneEntry>& entries);
 std::string scene_answer(const SessionSnapshot& now);

@@ -11,10 +11,15 @@ namespace {
 
 constexpr std::size_t k_kept_lines = 100;
 
+SharingStatus without_invite(SharingStatus sharing) {
+  sharing.invite.clear();
+  return sharing;
+}
+
 }  // namespace
 
-PageHost::PageHost(PageHostSettings settings, Session& session, Feed& feed)
-    : settings_(std::move(settings)), session_(session), feed_(feed) {
+PageHost::PageHost(PageHostSettings settings, Session& session, Feed& feed, LinkBook& links)
+    : settings_(std::move(settings)), session_(session), feed_(feed), links_(links) {
   session_.add_listener(*this);
 }
 
@@ -25,13 +30,13 @@ PageHost::~PageHost() {
 ParticipantId PageHost::participant_of(ViewerId viewer) {
   const std::scoped_lock lock(pages_mutex_);
   const auto found = pages_.find(viewer);
-  return found == pages_.end() ? ParticipantId::nobody : found->second;
+  return found == pages_.end() ? ParticipantId::nobody : found->second.participant;
 }
 
 ViewerId PageHost::viewer_of(ParticipantId participant) {
   const std::scoped_lock lock(pages_mutex_);
-  const auto found =
-      std::find_if(pages_.begin(), pages_.end(), [&](const auto& page) { return page.second == participant; });
+  const auto found = std::find_if(pages_.begin(), pages_.end(),
+                                  [&](const auto& page) { return page.second.participant == participant; });
   return found == pages_.end() ? 0 : found->first;
 }
 
@@ -42,7 +47,7 @@ void PageHost::send(ParticipantId participant, std::string text) {
 void PageHost::viewer_joined(ViewerId viewer, const PageHello& hello) {
   // Under the lock, so that the session's answer finds the page.
   const std::scoped_lock lock(pages_mutex_);
-  pages_[viewer] = session_.join(ParticipantKind::page, clean_name(hello.name));
+  pages_[viewer] = {session_.join(ParticipantKind::page, clean_name(hello.name), hello.visitor.rights), hello.visitor};
 }
 
 void PageHost::viewer_left(ViewerId viewer) {
@@ -84,14 +89,18 @@ std::string_view PageHost::viewer_input(ViewerId viewer, const PageInput& input)
 void PageHost::joined(const Participant& who, const SessionSnapshot& now) {
   const ViewerId viewer = viewer_of(who.id);
   if (viewer == 0) return;
-  feed_.send_text(viewer, hello_message(settings_.version, who.id, settings_.upload_bytes));
+  {
+    const std::scoped_lock lock(pages_mutex_);
+    if (const auto page = pages_.find(viewer); page != pages_.end()) page->second.greeted = true;
+  }
+  feed_.send_text(viewer, hello_message(settings_.version, who.id, who.rights, settings_.upload_bytes));
   feed_.send_text(viewer, scene_message(now.generation, now.scene->scene.name));
   feed_.send_text(viewer, settings_message(now.feel));
   feed_.send_text(viewer, gravity_message(downward(now.scene->scene)));
   feed_.send_text(viewer, recordings_message(session_.recordings().list()));
   if (now.recording) feed_.send_text(viewer, recording_message(true, now.recording_seconds));
   for (const JobStatus& job : now.jobs) feed_.send_text(viewer, job_message(job));
-  feed_.send_text(viewer, share_message(now.sharing));
+  feed_.send_text(viewer, share_message(who.rights == Rights::own ? now.sharing : without_invite(now.sharing)));
   feed_.send_text(viewer, network_message(now.network));
   for (const MarkView& mark : now.marks) feed_.send_text(viewer, mark_message(mark));
   for (const std::string& line : chat_) feed_.send_text(viewer, line);
@@ -147,7 +156,14 @@ void PageHost::problem(ParticipantId whom, const std::string& reason) {
 void PageHost::sharing_changed(const SharingStatus& sharing) {
   // What was said is kept no longer than the session.
   if (sharing.state == SharingStatus::State::off || sharing.state == SharingStatus::State::failed) chat_.clear();
-  feed_.broadcast_text(share_message(sharing));
+  tell_sharing(sharing);
+}
+
+void PageHost::tell_sharing(const SharingStatus& sharing) {
+  const std::string whole = share_message(sharing), public_part = share_message(without_invite(sharing));
+  const std::scoped_lock lock(pages_mutex_);
+  for (const auto& [viewer, page] : pages_)
+    if (page.greeted) feed_.send_text(viewer, page.visitor.rights == Rights::own ? whole : public_part);
 }
 
 void PageHost::peers_changed(const PeersView& peers) {

@@ -17,14 +17,15 @@ namespace cotouch {
 struct PageHostSettings {
   std::string version;
   std::uint64_t upload_bytes = 256U << 20;
+  std::vector<std::string> origins;  // by which people at other machines reach the page; none if they cannot
   // Draws a recording's summary as SVG; may be empty.
   std::function<std::string(const RecordingSummary&)> draw_summary;
 };
 
 class PageHost final : public RequestHandler, public FeedListener, public SessionListener {
  public:
-  // Listens to the session, which is not started yet. Both must outlive the host.
-  PageHost(PageHostSettings settings, Session& session, Feed& feed);
+  // Listens to the session, which is not started yet. All must outlive the host.
+  PageHost(PageHostSettings settings, Session& session, Feed& feed, LinkBook& links);
   // Stops the session, so that it tells nothing to a host that is gone.
   ~PageHost() override;
   PageHost(const PageHost&) = delete;
@@ -65,10 +66,13 @@ class PageHost final : public RequestHandler, public FeedListener, public Sessio
   ViewerId viewer_of(ParticipantId participant);
   // Sends the text if that participant is a page.
   void send(ParticipantId participant, std::string text);
-  // Who sends a request: the page that it names, or somebody who takes part for the length of the request.
+  // Tells every page about sharing; the invitation is a secret, which only owners see.
+  void tell_sharing(const SharingStatus& sharing);
+  // Who sends a request: the page that it names, if that has the same key, or somebody who takes part for the length of
+  // the request with the rights of their link. Throws Error if the page is somebody else's.
   class Sender {
    public:
-    Sender(PageHost& host, const Target& target);
+    Sender(PageHost& host, const HttpRequest& request);
     ~Sender();
     Sender(const Sender&) = delete;
     Sender& operator=(const Sender&) = delete;
@@ -94,13 +98,23 @@ class PageHost final : public RequestHandler, public FeedListener, public Sessio
   HttpResponse answer_frames(const std::string& id, const std::filesystem::path& stored);
   std::shared_ptr<const ShownScene> scene_of(const Recording& recording);
   HttpResponse answer_upload(HttpRequest& request);
-  HttpResponse answer_save(const Target& target);
+  HttpResponse answer_save(const HttpRequest& request);
+  // page_host_links.cpp
+  HttpResponse answer_links(const HttpRequest& request);
+  HttpResponse add_link(const HttpRequest& request);
+  HttpResponse revoke_link(const HttpRequest& request);
 
   PageHostSettings settings_;
   Session& session_;
   Feed& feed_;
+  LinkBook& links_;
+  struct OpenPage {
+    ParticipantId participant = ParticipantId::nobody;
+    Visitor visitor;
+    bool greeted = false;
+  };
   std::mutex pages_mutex_;
-  std::map<ViewerId, ParticipantId> pages_;
+  std::map<ViewerId, OpenPage> pages_;
   // The recording that was played last: making its frames steps it again, which may take as long as it did.
   struct Played {
     std::string id;

@@ -54,11 +54,20 @@ HttpResponse bytes_response(std::string bytes, const char* type, std::string dow
 
 }  // namespace
 
-PageHost::Sender::Sender(PageHost& host, const Target& target)
-    : session_(host.session_),
-      id_{number_in(target.value("participant")).value_or(0)},
-      visits_(host.viewer_of(id_) == 0) {
-  if (visits_) id_ = session_.join(ParticipantKind::program, "request");
+PageHost::Sender::Sender(PageHost& host, const HttpRequest& request)
+    : session_(host.session_), id_(ParticipantId::nobody), visits_(request.target.value("participant").empty()) {
+  if (!visits_) {
+    id_ = ParticipantId{number_in(request.target.value("participant")).value_or(0)};
+    const ViewerId viewer = host.viewer_of(id_);
+    const std::scoped_lock lock(host.pages_mutex_);
+    const auto page = host.pages_.find(viewer);
+    if (page == host.pages_.end()) {
+      visits_ = true;  // its feed broke off in the meantime
+    } else if (page->second.visitor.key != request.visitor.key) {
+      throw Error("That is the number of another page.", ErrorCode::refused);
+    }
+  }
+  if (visits_) id_ = session_.join(ParticipantKind::program, "request", request.visitor.rights);
 }
 
 PageHost::Sender::~Sender() {
@@ -70,13 +79,16 @@ HttpResponse PageHost::answer(HttpRequest request) {
   const auto under = [&](std::string_view prefix) { return path.starts_with(prefix); };
   if (request.post) {
     if (path == "/api/upload") return answer_upload(request);
-    if (path == "/api/scene/save") return answer_save(request.target);
+    if (path == "/api/scene/save") return answer_save(request);
+    if (path == "/api/links") return add_link(request);
+    if (path == "/api/links/revoke") return revoke_link(request);
     return error_response(405, "Nothing can be sent to this address.");
   }
   if (path == "/api/hello") return json_response(hello_answer(settings_.version));
   if (path == "/api/scenes") return json_response(gallery_answer(session_.library().list()));
   if (path == "/api/scene") return json_response(scene_answer(session_.snapshot()));
   if (path == "/api/recordings") return json_response(recordings_answer(session_.recordings().list()));
+  if (path == "/api/links") return answer_links(request);
   if (under("/api/mesh/")) return answer_mesh(request.target);
   if (under("/api/elastic/")) return answer_elastic(request.target);
   if (under("/api/thumbnail/")) return answer_thumbnail(path);
@@ -220,15 +232,15 @@ HttpResponse PageHost::answer_upload(HttpRequest& request) {
     body->shrink_to_fit();
     return std::move(imported.mesh);
   };
-  const Sender sender(*this, request.target);
+  const Sender sender(*this, request);
   const CommandResult result = session_.command_and_wait(sender.id(), std::move(part));
   if (!result.done()) return error_response(status_of(result), result.reason);
   return json_response(upload_answer(result.job));
 }
 
-HttpResponse PageHost::answer_save(const Target& target) {
-  const Sender sender(*this, target);
-  const CommandResult result = session_.save_scene(sender.id(), std::string(target.value("name")));
+HttpResponse PageHost::answer_save(const HttpRequest& request) {
+  const Sender sender(*this, request);
+  const CommandResult result = session_.save_scene(sender.id(), std::string(request.target.value("name")));
   if (!result.done()) return error_response(status_of(result), result.reason);
   return json_response(saved_answer(result.file));
 }

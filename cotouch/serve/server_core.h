@@ -1,6 +1,7 @@
 // The server's inside, shared by http_server.cpp and feed.cpp. Nobody else includes this: Boost is heavy.
 #pragma once
 
+#include <cotouch/serve/door_stream.h>
 #include <cotouch/serve/http_server.h>
 
 #include <array>
@@ -9,7 +10,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <chrono>
@@ -57,6 +57,7 @@ class Viewer {
   virtual void offer(const std::shared_ptr<const FrameSet>& frame) = 0;
   virtual void offer_near(std::uint32_t part, const std::shared_ptr<const std::string>& message) = 0;
   virtual void close(FeedClose code, std::string_view reason) = 0;
+  Visitor visitor;
   bool wants_traversed = false, wants_near = false;
   bool greeted = false;  // was sent its first text; only then does it get what everyone gets
 };
@@ -74,9 +75,14 @@ struct HttpServer::Impl {
   // Runs `work` on the I/O thread.
   void on_io(std::function<void()> work);
   void deliver();
+  // Every second: pages whose link has expired are closed.
+  void watch_links();
+  void close_link(const std::string& link, const std::string& why);
 
   ServerSettings settings;
+  std::optional<net::ssl::context> tls;
   PageFiles page;
+  LinkBook* links = nullptr;
   RequestHandler* handler = nullptr;
   FeedListener* listener = nullptr;
 
@@ -88,7 +94,7 @@ struct HttpServer::Impl {
   net::io_context io{1};
   net::io_context requests;
   tcp::acceptor acceptor{io};
-  net::steady_timer accept_pause{io};
+  net::steady_timer accept_pause{io}, link_timer{io};
   std::uint16_t port = 0;
   std::thread io_thread;
   std::array<std::thread, 2> request_threads;  // so that a long answer does not hold up every other one
@@ -111,6 +117,7 @@ struct HttpServer::Impl {
 };
 
 // Takes over a connection whose upgrade request has been read and found in order.
-void start_viewer(HttpServer::Impl& server, beast::tcp_stream&& stream, http::request<http::string_body>&& request);
+void start_viewer(HttpServer::Impl& server, DoorStream&& stream, Visitor visitor,
+                  http::request<http::string_body>&& request);
 
 }  // namespace cotouch

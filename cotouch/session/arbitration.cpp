@@ -8,9 +8,12 @@
 namespace cotouch {
 namespace {
 
-constexpr const char* k_other_holds = "Someone else is holding the body; wait until they let go.";
 constexpr const char* k_device_holds = "A device at the server is holding the body; wait until it is at rest.";
 constexpr const char* k_other_records = "Someone else is recording; wait until they stop.";
+constexpr const char* k_only_watches =
+    "You came by a link that only watches; ask whoever gave it to you for one that may hold things.";
+constexpr const char* k_only_holds =
+    "You came by a link that may hold and move things but not change, record or keep them; ask an owner to do it.";
 constexpr const char* k_stop_recording = "Stop the recording first.";
 
 class Judge {
@@ -28,7 +31,14 @@ class Judge {
     if (who == other) return true;
     const Participant *asks = find(who), *owns = find(other);
     return asks != nullptr && owns != nullptr && asks->kind == ParticipantKind::page &&
-           owns->kind == ParticipantKind::device && pages() == 1;
+           owns->kind == ParticipantKind::device && asks->rights == Rights::own && owners_pages() == 1;
+  }
+
+  std::string beyond_rights(const Wish& wish) const {
+    const Rights rights = find(wish.who)->rights;
+    if (rights == Rights::watch) return k_only_watches;
+    const bool for_hands = wish.deed == Deed::take_hand || wish.deed == Deed::speak;
+    return rights == Rights::hand && !for_hands ? k_only_holds : std::string();
   }
 
   bool belongs_to_another(ParticipantId who, ParticipantId maker) const {
@@ -39,6 +49,12 @@ class Judge {
     for (const HeldHand& hand : situation_.hands)
       if (is_kept_from(who, hand) && !same(who, hand.holder)) return holder_sentence(hand);
     return {};
+  }
+
+  // What one made oneself may be deleted or cancelled whoever holds a hand.
+  std::string not_own(const Wish& wish) const {
+    return wish.maker != ParticipantId::nobody && same(wish.who, wish.maker) ? std::string()
+                                                                             : held_by_another(wish.who);
   }
 
   std::string recorded_by_another(ParticipantId who) const {
@@ -60,15 +76,18 @@ class Judge {
   }
 
  private:
-  std::ptrdiff_t pages() const {
-    return std::count_if(situation_.present.begin(), situation_.present.end(),
-                         [](const Participant& p) { return p.kind == ParticipantKind::page; });
+  std::ptrdiff_t owners_pages() const {
+    return std::count_if(situation_.present.begin(), situation_.present.end(), [](const Participant& p) {
+      return p.kind == ParticipantKind::page && p.rights == Rights::own;
+    });
   }
   bool is_kept_from(ParticipantId who, const HeldHand& hand) const {
     return hand.holder != who && hand.patience > 0 && find(hand.holder) != nullptr;
   }
-  const char* holder_sentence(const HeldHand& hand) const {
-    return find(hand.holder)->kind == ParticipantKind::device ? k_device_holds : k_other_holds;
+  std::string holder_sentence(const HeldHand& hand) const {
+    const Participant& holder = *find(hand.holder);
+    if (holder.kind == ParticipantKind::device) return k_device_holds;
+    return (holder.name.empty() ? "Someone else" : holder.name) + " is holding a body; wait until they let go.";
   }
 
   const Situation& situation_;
@@ -83,6 +102,7 @@ std::string outside(const char* what, const SettingRange& range, const char* uni
 std::string obstacle_to(const Wish& wish, const Situation& situation) {
   const Judge judge(situation);
   if (judge.find(wish.who) == nullptr) return "Only those who have joined the session may do that.";
+  if (std::string reason = judge.beyond_rights(wish); !reason.empty()) return reason;
   const auto either = [](const std::string& first, const std::string& second) {
     return first.empty() ? second : first;
   };
@@ -106,19 +126,23 @@ std::string obstacle_to(const Wish& wish, const Situation& situation) {
       if (wish.in_use) return k_stop_recording;
       if (judge.belongs_to_another(wish.who, wish.maker))
         return "Who made this recording is still here; ask them to delete it.";
-      return {};
+      return judge.not_own(wish);
     case Deed::delete_scene:
       if (wish.in_use) return "This scene is open; open another one before deleting it.";
       if (judge.belongs_to_another(wish.who, wish.maker))
         return "Who saved this scene is still here; ask them to delete it.";
-      return {};
+      return judge.not_own(wish);
     case Deed::save_scene:
       if (judge.belongs_to_another(wish.who, wish.maker))
         return "Someone else who is here saved a scene under this name; choose another name.";
-      return {};
+      return judge.held_by_another(wish.who);
     case Deed::cancel_job:
       if (judge.belongs_to_another(wish.who, wish.maker)) return "Someone else started this; only they can cancel it.";
-      return {};
+      return judge.not_own(wish);
+    case Deed::share:
+      // The program that shares also ends it, whatever its pages do.
+      return judge.find(wish.who)->kind == ParticipantKind::program ? std::string() : judge.held_by_another(wish.who);
+    case Deed::speak: return {};
   }
   return {};
 }

@@ -1,11 +1,16 @@
 // The one place that decides who may do what in a session, alike for pages, devices, programs and peers.
 //
-// Whoever holds a hand is not disturbed by others: as long as they have patience (they were heard of a short while
-// ago), nobody else changes what they feel, what they touch or what is recorded of it. What somebody made (a recording,
-// a saved scene, a job) is theirs as long as they are there, and anybody's after they left. What is in use is not
-// deleted, not even by its maker.
+// First come the rights of the one who asks: who only watches changes nothing, who has a hand holds and moves things,
+// and all else is for owners.
 //
-// A device has no buttons for all this. If just one page is open, it speaks for the devices at this machine as well.
+// Whoever holds a hand is not disturbed by others, not even by owners: as long as they have patience (they were heard
+// of a short while ago), nobody else changes what they feel, what they touch or what is recorded of it, saves what they
+// are moving, or deletes or cancels what is not their own. What somebody made (a recording, a saved scene, a job) is
+// theirs as long as they are there, and anybody's after they left. What is in use is not deleted, not even by its
+// maker.
+//
+// A device has no buttons for all this. If an owner has just one page open, it speaks for the devices at this machine
+// as well.
 //
 // Pure functions: no clock, no threads, no state.
 #pragma once
@@ -30,6 +35,8 @@ enum class Deed : std::uint8_t {
   stop_recording,
   delete_recording,
   cancel_job,
+  share,  // join or leave a session over the network, and how it behaves
+  speak,  // write to the others, place and remove marks
 };
 
 // What somebody asks for.

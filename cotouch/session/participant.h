@@ -15,11 +15,19 @@ enum class ParticipantKind : std::uint8_t {
 
 enum class ParticipantId : std::uint32_t { nobody = 0 };  // given out by the session, never twice
 
+// What somebody may do at all, whatever others are doing (docs/security.md has the table).
+enum class Rights : std::uint8_t {
+  own,    // everything
+  hand,   // hold and move things, speak and mark
+  watch,  // see
+};
+
 struct Participant {
   ParticipantId id = ParticipantId::nobody;
   ParticipantKind kind = ParticipantKind::page;
   std::string name;   // for other people to read
   std::string color;  // "#rrggbb", their own as long as there are enough colours
+  Rights rights = Rights::own;
 };
 
 enum class HandId : std::uint32_t { none = 0 };

@@ -155,8 +155,9 @@ void Session::tell_people() {
   tell([&](SessionListener& listener) { listener.people_changed(people); });
 }
 
-ParticipantId Session::join(ParticipantKind kind, std::string name) {
+ParticipantId Session::join(ParticipantKind kind, std::string name, Rights rights) {
   Participant participant;
+  participant.rights = rights;
   participant.kind = kind;
   participant.name = std::move(name);
   {

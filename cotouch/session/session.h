@@ -65,7 +65,7 @@ class Session {
   // From here on, for any thread.
 
   // Without a name they are "Guest" and their number.
-  ParticipantId join(ParticipantKind kind, std::string name);
+  ParticipantId join(ParticipantKind kind, std::string name, Rights rights = Rights::own);
   // Lets go of what they hold at once. What they asked for before is still done.
   void leave(ParticipantId who);
   void rename(ParticipantId who, std::string name);

@@ -18,6 +18,9 @@ constexpr std::size_t k_longest_text = 500;
 CommandResult not_shared() {
   return {Kind::not_now, "This scene is not shared with anybody; share it or join somebody first.", 0, {}};
 }
+CommandResult not_now(std::string reason) {
+  return {Kind::not_now, std::move(reason), 0, {}};
+}
 CommandResult done() {
   return {};
 }
@@ -173,8 +176,9 @@ CommandResult Session::carry_out(ParticipantId who, const JoinSharing& wanted) {
   return begin_sharing(who, wanted.name, [&](SharedSession& shared) { shared.join(wanted.invite); });
 }
 
-CommandResult Session::carry_out(ParticipantId /*who*/, const LeaveSharing& /*wanted*/) {
+CommandResult Session::carry_out(ParticipantId who, const LeaveSharing& /*wanted*/) {
   if (!is_shared()) return not_shared();
+  if (std::string reason = obstacle({.who = who, .deed = Deed::share}); !reason.empty()) return not_now(reason);
   SharingStatus off;
   end_sharing(off);
   return done();
@@ -299,8 +303,9 @@ void Session::tell_network() {
   tell([&](SessionListener& listener) { listener.network_changed(status); });
 }
 
-CommandResult Session::carry_out(ParticipantId /*who*/, const SetNetwork& wanted) {
+CommandResult Session::carry_out(ParticipantId who, const SetNetwork& wanted) {
   if (!is_shared()) return not_shared();
+  if (std::string reason = obstacle({.who = who, .deed = Deed::share}); !reason.empty()) return not_now(reason);
   NetworkProfile profile;
   if (wanted.profile) {
     const NetworkProfile* known = find_network(*wanted.profile);
@@ -319,22 +324,25 @@ CommandResult Session::carry_out(ParticipantId /*who*/, const SetNetwork& wanted
   return done();
 }
 
-CommandResult Session::carry_out(ParticipantId /*who*/, const SetSynchronised& wanted) {
+CommandResult Session::carry_out(ParticipantId who, const SetSynchronised& wanted) {
   if (!is_shared()) return not_shared();
+  if (std::string reason = obstacle({.who = who, .deed = Deed::share}); !reason.empty()) return not_now(reason);
   shared_->synchronise(wanted.on);
   return done();
 }
 
-CommandResult Session::carry_out(ParticipantId /*who*/, const Say& wanted) {
+CommandResult Session::carry_out(ParticipantId who, const Say& wanted) {
   if (!is_shared()) return not_shared();
+  if (std::string reason = obstacle({.who = who, .deed = Deed::speak}); !reason.empty()) return not_now(reason);
   if (wanted.text.empty() || wanted.text.size() > k_longest_text)
     return {Kind::wrong, "A message has from 1 to 500 bytes.", 0, {}};
   shared_->say(wanted.text);
   return done();
 }
 
-CommandResult Session::carry_out(ParticipantId /*who*/, const PlaceMark& wanted) {
+CommandResult Session::carry_out(ParticipantId who, const PlaceMark& wanted) {
   if (!is_shared()) return not_shared();
+  if (std::string reason = obstacle({.who = who, .deed = Deed::speak}); !reason.empty()) return not_now(reason);
   if (scene_->scene.find(wanted.body) == nullptr || !is_finite(wanted.point) ||
       norm(wanted.point) > scene_->scene.size())
     return {Kind::wrong, "A mark is put on a point of a body.", 0, {}};
@@ -342,8 +350,9 @@ CommandResult Session::carry_out(ParticipantId /*who*/, const PlaceMark& wanted)
   return done();
 }
 
-CommandResult Session::carry_out(ParticipantId /*who*/, const RemoveMark& wanted) {
+CommandResult Session::carry_out(ParticipantId who, const RemoveMark& wanted) {
   if (!is_shared()) return not_shared();
+  if (std::string reason = obstacle({.who = who, .deed = Deed::speak}); !reason.empty()) return not_now(reason);
   const auto found = marks_.find(wanted.mark);
   if (found == marks_.end()) return {Kind::wrong, "There is no such mark.", 0, {}};
   shared_->unmark(found->second.second);

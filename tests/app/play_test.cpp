@@ -75,7 +75,7 @@ TEST_F(PlayCommandLine, CtrlCEndsItInOrderWhileAHandIsPressing) {
     double force = 0;
     const auto press = [&](const Outcome& now) {
       std::smatch found;
-      static const std::regex k_address(R"(http://127\.0\.0\.1:(\d+)/\?token=(\S+))");
+      static const std::regex k_address(R"(http://127\.0\.0\.1:(\d+)/#token=(\S+))");
       if (!std::regex_search(now.out, found, k_address)) return false;
       page = std::make_unique<Page>(static_cast<std::uint16_t>(std::stoi(found[1])), PageSettings{.token = found[2]});
       page->send(k_grasp);
@@ -95,6 +95,85 @@ TEST_F(PlayCommandLine, CtrlCEndsItInOrderWhileAHandIsPressing) {
     ASSERT_NE(page, nullptr);
     EXPECT_EQ(page->closed().code, 1001U);  // told goodbye, not cut off
   }
+}
+
+TEST_F(PlayCommandLine, EachStartHasATokenOfItsOwnUnlessItIsToBeKept) {
+  save_balls();
+  write("index.html", "<p>page</p>");
+  const auto token_of = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"play", "balls", "--port", "0", "--web", "."};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const std::string out = run(arguments, SIGINT, is_open).out;
+    std::smatch found;
+    static const std::regex k_token_in_it(R"(#token=([0-9a-f]{32})\n)");
+    return std::regex_search(out, found, k_token_in_it) ? found[1].str() : "none in " + out;
+  };
+  const std::string first = token_of({}), second = token_of({});
+  EXPECT_EQ(first.size(), 32U) << first;
+  EXPECT_NE(first, second);
+  // For a port there is one that stays, if that is wanted.
+  const std::string port = std::to_string(20000 + ::getpid() % 10000);
+  const std::string kept = token_of({"--keep-address", "--port", port});
+  EXPECT_EQ(token_of({"--keep-address", "--port", port}), kept);
+  EXPECT_NE(token_of({"--port", port}), kept);
+}
+
+TEST_F(PlayCommandLine, ABrowserIsOpenedWithoutTheTokenInTheProcessList) {
+  save_balls();
+  write("index.html", "<p>page</p>");
+  // Stands in for the real one, and keeps what it was started with and what it would have read.
+  write("xdg-open",
+        "#!/bin/sh\necho \"$@\" > arguments.part\ncat \"$1\" > page.txt\nstat -c %a \"$1\" > mode.txt\nmv "
+        "arguments.part arguments.txt\n");
+  std::filesystem::permissions(folder_ / "xdg-open", std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (folder_.path().string() + ":" + path).c_str(), 1);
+  const auto opened = [&](const Outcome& now) {
+    return is_open(now) && std::filesystem::exists(folder_ / "arguments.txt");
+  };
+  const Outcome outcome = run({"play", "balls", "--port", "0", "--web", ".", "--open"}, SIGINT, opened);
+  ::setenv("PATH", path.c_str(), 1);
+  std::smatch found;
+  static const std::regex k_address(R"(http://127\.0\.0\.1:\d+/#token=([0-9a-f]{32}))");
+  ASSERT_TRUE(std::regex_search(outcome.out, found, k_address)) << outcome.out;
+  const std::string arguments = text_of(folder_ / "arguments.txt");
+  EXPECT_EQ(arguments.find(found[1].str()), std::string::npos) << arguments;
+  EXPECT_NE(text_of(folder_ / "page.txt").find(found[0].str()), std::string::npos);
+  EXPECT_EQ(text_of(folder_ / "mode.txt"), "600\n");
+  EXPECT_FALSE(std::filesystem::exists(arguments.substr(0, arguments.size() - 1)));  // gone with the server
+}
+
+TEST_F(PlayCommandLine, ListeningToOthersPrintsALinkForThemAndSaysWhatThatMeans) {
+  save_balls();
+  write("index.html", "<p>page</p>");
+  std::string rights;
+  const auto look = [&](const Outcome& now) {
+    std::smatch found;
+    static const std::regex k_link(R"(  http://[0-9.]+:(\d+)/#token=([0-9a-f]{32})\n)");
+    if (!is_open(now) || now.out.find("for nobody else") == std::string::npos) return false;
+    if (!std::regex_search(now.out, found, k_link)) return true;
+    Page page(static_cast<std::uint16_t>(std::stoi(found[1])), {.token = found[2]});
+    rights = page.read_text("hello")["rights"];
+    return true;
+  };
+  const Outcome outcome = run({"play", "balls", "--port", "0", "--web", ".", "--listen", "0.0.0.0"}, SIGINT, look);
+  EXPECT_EQ(rights, "hand") << outcome.out;
+  EXPECT_NE(outcome.out.find("nothing is encrypted"), std::string::npos) << outcome.out;
+  EXPECT_EQ(run({"play", "balls", "--port", "0", "--web", "."}, SIGINT, is_open).out.find("Other machines"),
+            std::string::npos);
+}
+
+TEST_F(PlayCommandLine, ACertificateThatIsNoneIsOneSentenceWithItsName) {
+  save_balls();
+  write("index.html", "<p>page</p>");
+  write("cert.pem", "this is no certificate");
+  const Outcome missing = run({"play", "balls", "--port", "0", "--web", ".", "--tls", "none.pem", "cert.pem"});
+  expect_one_sentence(missing);
+  EXPECT_NE(missing.err.find("none.pem"), std::string::npos) << missing.err;
+  const Outcome wrong = run({"play", "balls", "--web", ".", "--tls", "cert.pem", "cert.pem"});
+  expect_one_sentence(wrong);
+  EXPECT_NE(wrong.err.find("cert.pem"), std::string::npos) << wrong.err;
+  EXPECT_EQ(run({"play", "balls", "--web", ".", "--tls", "cert.pem"}).code, 2);
 }
 
 TEST_F(PlayCommandLine, ASecondServerTakesAnotherPortUnlessOneWasAskedFor) {

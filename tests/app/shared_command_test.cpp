@@ -353,7 +353,7 @@ TEST_F(SharedCommands, ServeAPageEach) {
   anna.wait_for_people(2);
   ben.wait_for_people(2);
   wait_until_taking_part();
-  EXPECT_TRUE(has(ben.words(), "/?token="));
+  EXPECT_TRUE(has(ben.words(), "/#token="));
   ben.signal(SIGINT);
   EXPECT_EQ(ben.finish().code, 0) << ben.words();
   EXPECT_TRUE(eventually([&] { return anna.events("people").back()["people"].size() == 1; })) << anna.words();

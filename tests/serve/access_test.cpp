@@ -47,10 +47,13 @@ TEST(Access, OnlyOurOwnHostsAreAnswered) {
 }
 
 TEST(Access, OriginMustBeTheHost) {
-  EXPECT_TRUE(origin_is_ours("http://127.0.0.1:7117", "127.0.0.1:7117"));
-  EXPECT_FALSE(origin_is_ours("http://127.0.0.1:7118", "127.0.0.1:7117"));
-  EXPECT_FALSE(origin_is_ours("null", "127.0.0.1:7117"));
-  EXPECT_FALSE(origin_is_ours("http://evil.example", "127.0.0.1:7117"));
+  EXPECT_TRUE(origin_is_ours("http://127.0.0.1:7117", "127.0.0.1:7117", false));
+  EXPECT_TRUE(origin_is_ours("https://127.0.0.1:7117", "127.0.0.1:7117", false));  // a proxy may encrypt
+  EXPECT_TRUE(origin_is_ours("https://127.0.0.1:7117", "127.0.0.1:7117", true));
+  EXPECT_FALSE(origin_is_ours("http://127.0.0.1:7117", "127.0.0.1:7117", true));
+  EXPECT_FALSE(origin_is_ours("http://127.0.0.1:7118", "127.0.0.1:7117", false));
+  EXPECT_FALSE(origin_is_ours("null", "127.0.0.1:7117", false));
+  EXPECT_FALSE(origin_is_ours("http://evil.example", "127.0.0.1:7117", false));
 }
 
 TEST(Access, TokensCompareEqualOnlyWhenTheyAre) {

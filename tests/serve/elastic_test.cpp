@@ -117,31 +117,28 @@ class ElasticPage : public ::testing::Test {
  protected:
   ElasticPage() {
     ServerSettings settings;
-    settings.token = k_token;
     server_ = std::make_unique<HttpServer>(settings);
     SessionSettings session;
     session.recordings = folder_ / "recordings";
     session_ = std::make_unique<Session>(session, library_);
-    host_ = std::make_unique<PageHost>(PageHostSettings{"test", 256U << 20, {}}, *session_, *server_);
+    host_ = std::make_unique<PageHost>(PageHostSettings{"test", 256U << 20, {}, {}}, *session_, *server_, links_);
     const ParticipantId who = session_->join(ParticipantKind::program, "test");
     session_->command(who, ShowScene{bar_and_ball()});
     session_->leave(who);
     session_->start();
-    server_->start(*host_, *host_);
+    server_->start(*host_, *host_, links_);
     eventually([&] { return scene().at("name") == "bar"; });
   }
   ~ElasticPage() override {
     server_->stop();
     session_->stop();
   }
-  Answer get(const std::string& target) {
-    const char* const also = target.find('?') == std::string::npos ? "?" : "&";
-    return testing_serve::get(server_->port(), "/api/" + target + also + "token=" + k_token);
-  }
+  Answer get(const std::string& target) { return testing_serve::get_in(server_->port(), "/api/" + target); }
   Json scene() { return Json::parse(get("scene").body); }
 
   TemporaryFolder folder_;
   TestLibrary library_{folder_ / "scenes"};
+  LinkBook links_{k_token};
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<PageHost> host_;

@@ -1,5 +1,8 @@
 #include "serve/page_client.h"
 
+#include <cotouch/serve/door.h>
+
+#include <atomic>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -7,6 +10,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/buffers_to_string.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -42,6 +46,25 @@ std::string host(std::uint16_t port) {
   return "127.0.0.1:" + std::to_string(port);
 }
 
+// The key of somebody who knows the token; empty if the server has no such link. Throws ConnectionLost if the server
+// does not know the token itself.
+std::string sign_in(tcp::socket& socket, std::uint16_t port, const std::string& token) {
+  static std::atomic<std::uint64_t> number{1000};
+  const std::string page = "abcdef0123456789" + std::to_string(++number);
+  http::request<http::empty_body> message(http::verb::get, "/door?link=" + link_id(token) + "&number=" + page, 11);
+  message.set(http::field::host, host(port));
+  http::write(socket, message);
+  beast::flat_buffer buffer;
+  http::response<http::string_body> answer;
+  http::read(socket, buffer, answer);
+  if (answer.result_int() != 200) return {};
+  const Json told = Json::parse(answer.body());
+  const std::string server = told["number"], own_host = host(port);
+  const DoorMeeting meeting{page, server, own_host};
+  if (told["proof"] != server_proof(token, meeting)) throw ConnectionLost("the server does not know the token");
+  return make_key(token, meeting);
+}
+
 }  // namespace
 
 Answer ask(std::uint16_t port, const Request& request) {
@@ -49,11 +72,13 @@ Answer ask(std::uint16_t port, const Request& request) {
     net::io_context io;
     tcp::socket socket(io);
     socket.connect({net::ip::address_v4::loopback(), port});
+    const std::string key = request.token.empty() ? request.key : sign_in(socket, port, request.token);
     http::request<http::string_body> message;
     message.version(11);
     message.method_string(request.method);
     message.target(request.target);
     message.set(http::field::host, host(port));
+    if (!key.empty()) message.set("X-Cotouch-Key", key);
     message.body() = request.body;
     message.prepare_payload();
     if (request.chunked) {
@@ -84,6 +109,14 @@ Answer post(std::uint16_t port, const std::string& target, const std::string& bo
   return ask(port, {.method = "POST", .target = target, .body = body});
 }
 
+Answer get_in(std::uint16_t port, const std::string& target, const Headers& headers, const std::string& token) {
+  return ask(port, {.target = target, .headers = headers, .token = token});
+}
+
+Answer post_in(std::uint16_t port, const std::string& target, const std::string& body, const std::string& token) {
+  return ask(port, {.method = "POST", .target = target, .body = body, .token = token});
+}
+
 // ------------------------------------------------------------------------------------------------ raw
 
 struct RawConnection::Impl {
@@ -112,6 +145,7 @@ bool RawConnection::hung_up() {
 struct Page::Impl {
   net::io_context io;
   websocket::stream<tcp::socket> socket{io};
+  std::string key;
 };
 
 Page::Page(std::uint16_t port, const PageSettings& settings) : impl_(std::make_unique<Impl>()) {
@@ -121,16 +155,22 @@ Page::Page(std::uint16_t port, const PageSettings& settings) : impl_(std::make_u
     lowest.open(tcp::v4());
     if (settings.receive_buffer > 0) lowest.set_option(net::socket_base::receive_buffer_size(settings.receive_buffer));
     lowest.connect({net::ip::address_v4::loopback(), port});
-    if (!settings.origin.empty())
-      socket.set_option(websocket::stream_base::decorator(
-          [origin = settings.origin](websocket::request_type& request) { request.set(http::field::origin, origin); }));
+    impl_->key = sign_in(lowest, port, settings.token);
+    socket.set_option(websocket::stream_base::decorator([&](websocket::request_type& request) {
+      if (!settings.origin.empty()) request.set(http::field::origin, settings.origin);
+      request.set(http::field::sec_websocket_protocol, "cotouch, key." + impl_->key);
+    }));
     socket.read_message_max(0);
-    socket.handshake(host(port), "/feed?token=" + settings.token);
+    socket.handshake(host(port), "/feed");
   });
   if (!settings.hello.is_null()) send(settings.hello);
 }
 
 Page::~Page() = default;
+
+const std::string& Page::key() const {
+  return impl_->key;
+}
 
 Page::Message Page::read() {
   return or_lost([&] {

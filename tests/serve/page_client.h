@@ -41,14 +41,21 @@ struct Request {
   std::string method = "GET";
   std::string target = "/";
   std::string body = {};
-  Headers headers = {};  // these replace what the client would say itself
-  bool chunked = false;  // does not say how long its body is
+  Headers headers = {};    // these replace what the client would say itself
+  bool chunked = false;    // does not say how long its body is
+  std::string token = {};  // not empty: proves first, on the same connection, that it knows it
+  std::string key = {};    // of somebody who did so already
 };
 
 // One request on a connection of its own.
 Answer ask(std::uint16_t port, const Request& request);
 Answer get(std::uint16_t port, const std::string& target, const Headers& headers = {});
 Answer post(std::uint16_t port, const std::string& target, const std::string& body = {});
+// By the link with this token.
+Answer get_in(std::uint16_t port, const std::string& target, const Headers& headers = {},
+              const std::string& token = k_token);
+Answer post_in(std::uint16_t port, const std::string& target, const std::string& body = {},
+               const std::string& token = k_token);
 
 // A connection that says something which is no whole request.
 class RawConnection {
@@ -98,6 +105,8 @@ class Page {
     std::string reason;
   };
   Closed closed();
+
+  const std::string& key() const;  // that it came with
 
  private:
   struct Impl;

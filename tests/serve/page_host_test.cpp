@@ -19,7 +19,6 @@ class PageHostTest : public ::testing::Test {
  protected:
   PageHostTest() {
     ServerSettings settings;
-    settings.token = k_token;
     server_ = std::make_unique<HttpServer>(settings);
     SessionSettings session;
     session.recordings = folder_ / "recordings";
@@ -32,20 +31,18 @@ class PageHostTest : public ::testing::Test {
     };
     ::setenv("COTOUCH_CACHE", (folder_ / "cache").c_str(), 1);
     session_ = std::make_unique<Session>(session, library_);
-    host_ = std::make_unique<PageHost>(pages, *session_, *server_);
+    host_ = std::make_unique<PageHost>(pages, *session_, *server_, links_);
     show_balls(*session_);
     session_->start();
-    server_->start(*host_, *host_);
+    server_->start(*host_, *host_, links_);
   }
   ~PageHostTest() override {
     server_->stop();
     session_->stop();
   }
   std::uint16_t port() const { return server_->port(); }
-  static std::string api(const std::string& target) {
-    return "/api/" + target + (target.find('?') == std::string::npos ? "?" : "&") + "token=" + k_token;
-  }
-  Json scene() { return Json::parse(get(port(), api("scene")).body); }
+  static std::string api(const std::string& target) { return "/api/" + target; }
+  Json scene() { return Json::parse(get_in(port(), api("scene")).body); }
   // An STL file of a box with 20 mm edges, in millimetres, as bytes.
   std::string box_file() {
     TriangleMesh box = make_box({20, 20, 20});
@@ -56,6 +53,7 @@ class PageHostTest : public ::testing::Test {
 
   TemporaryFolder folder_;
   TestLibrary library_{folder_ / "scenes"};
+  LinkBook links_{k_token};
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<PageHost> host_;
@@ -66,7 +64,7 @@ TEST_F(PageHostTest, TwoDroppedPartsMakeASceneThatCanBeSavedAndOpened) {
   page.read_text("recordings");
   const std::string file = box_file();
   for (const char* name : {"first", "../../second"}) {
-    const Answer answer = post(port(), api("upload?unit=mm&name=" + std::string(name) + ".stl"), file);
+    const Answer answer = post_in(port(), api("upload?unit=mm&name=" + std::string(name) + ".stl"), file);
     ASSERT_EQ(answer.status, 200U) << answer.body;
     const Json job = Json::parse(answer.body)["job"];
     for (;;) {
@@ -87,10 +85,10 @@ TEST_F(PageHostTest, TwoDroppedPartsMakeASceneThatCanBeSavedAndOpened) {
   // Beside each other, not inside.
   EXPECT_GT(now["parts"][1]["pose"]["position"][0].get<double>(), 0.02);
 
-  const Answer saved = post(port(), api("scene/save?name=mine"));
+  const Answer saved = post_in(port(), api("scene/save?name=mine"));
   ASSERT_EQ(saved.status, 200U) << saved.body;
   EXPECT_TRUE(std::filesystem::exists(Json::parse(saved.body)["file"].get<std::string>()));
-  EXPECT_EQ(post(port(), api("scene/save?name=..%2Fmine")).status, 400U);
+  EXPECT_EQ(post_in(port(), api("scene/save?name=..%2Fmine")).status, 400U);
 
   const auto reply_to = [&](Json command) {
     command["id"] = 1;
@@ -199,7 +197,7 @@ TEST_F(PageHostTest, GravityAndMassesAreToldToEveryoneWithoutAnotherScene) {
 TEST_F(PageHostTest, ASavedSceneCanBeDeletedUnlessItIsOpen) {
   Page page(port());
   page.read_text("recordings");
-  ASSERT_EQ(post(port(), api("scene/save?name=mine")).status, 200U);
+  ASSERT_EQ(post_in(port(), api("scene/save?name=mine")).status, 200U);
   page.read_text("scenes");
   ASSERT_TRUE(std::filesystem::exists(folder_ / "scenes/mine/scene.toml"));
   const auto delete_scene = [&](const char* name) {
@@ -259,7 +257,7 @@ TEST_F(PageHostTest, WhoGrabsAndLeavesAtOnceHoldsNothing) {
 TEST_F(PageHostTest, AFileThatIsNoMeshFailsWithASentence) {
   Page page(port());
   page.read_text("recordings");
-  const Answer answer = post(port(), api("upload?name=..%2F..%2Fmy%20bracket.STL"), "this is no mesh at all");
+  const Answer answer = post_in(port(), api("upload?name=..%2F..%2Fmy%20bracket.STL"), "this is no mesh at all");
   ASSERT_EQ(answer.status, 200U);
   Json update;
   do update = page.read_text("job");
@@ -272,7 +270,7 @@ TEST_F(PageHostTest, AFileThatIsNoMeshFailsWithASentence) {
   // A name cut in the middle of a character would be no text any more.
   std::string greek;
   for (int i = 0; i < 40; ++i) greek += "%CE%B1";
-  EXPECT_EQ(post(port(), api("upload?name=" + greek + ".stl"), "no mesh").status, 200U);
+  EXPECT_EQ(post_in(port(), api("upload?name=" + greek + ".stl"), "no mesh").status, 200U);
   do update = page.read_text("job");
   while (update["state"] == "running");
   EXPECT_EQ(update["state"], "failed");
@@ -300,7 +298,7 @@ TEST_F(PageHostTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {
   EXPECT_GT(entry["peak_force"], 1.0);
   const std::string id = entry["id"];
 
-  const std::string frames = get(port(), api("recording/" + id + ".frames")).body;
+  const std::string frames = get_in(port(), api("recording/" + id + ".frames")).body;
   ASSERT_EQ(frames.substr(0, 4), "CTR1");
   const auto count = number_at<std::uint32_t>(frames, 4);
   std::size_t at = 16;
@@ -328,7 +326,7 @@ TEST_F(PageHostTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {
   EXPECT_TRUE(touched);
   // Played once more, it is not stepped again; changed in its file, it is.
   const auto play = [&] {
-    return host_->answer({false, parse_target("/api/recording/" + id + ".frames").value(), {}}).body;
+    return host_->answer({{}, false, parse_target("/api/recording/" + id + ".frames").value(), {}}).body;
   };
   const std::shared_ptr<const std::string> first = play();
   EXPECT_EQ(*first, frames);
@@ -338,10 +336,10 @@ TEST_F(PageHostTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {
   EXPECT_NE(play(), first);
   EXPECT_EQ(*play(), frames);
 
-  const std::string csv = get(port(), api("recording/" + id + ".csv")).body;
+  const std::string csv = get_in(port(), api("recording/" + id + ".csv")).body;
   const auto lines = std::count(csv.begin(), csv.end(), '\n');
   EXPECT_EQ(lines, 1 + std::llround(entry["seconds"].get<double>() * 1000));
-  EXPECT_EQ(get(port(), api("recording/" + id + ".svg")).body.substr(0, 5), "<svg>");
+  EXPECT_EQ(get_in(port(), api("recording/" + id + ".svg")).body.substr(0, 5), "<svg>");
 
   const Recording recording = read_recording(folder_ / ("recordings/" + id + ".cotrec"));
   EXPECT_EQ(parse_recorded_scene(recording.scene).name, "balls");
@@ -353,12 +351,12 @@ TEST_F(PageHostTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {
 
   page.send({{"type", "delete_recording"}, {"recording", id}});
   EXPECT_TRUE(page.read_text("recordings")["recordings"].empty());
-  EXPECT_EQ(get(port(), api("recording/" + id + ".csv")).status, 404U);
+  EXPECT_EQ(get_in(port(), api("recording/" + id + ".csv")).status, 404U);
 }
 
 TEST_F(PageHostTest, PlaysARecordingOfASharedSession) {
   RecordingStore(folder_ / "recordings").save("together", testing_session::shared_press());
-  const std::string frames = get(port(), api("recording/together.frames")).body;
+  const std::string frames = get_in(port(), api("recording/together.frames")).body;
   ASSERT_EQ(frames.substr(0, 4), "CTR1");
   EXPECT_DOUBLE_EQ(number_at<double>(frames, 8), 1.0);
   const auto count = number_at<std::uint32_t>(frames, 4);
@@ -370,14 +368,14 @@ TEST_F(PageHostTest, PlaysARecordingOfASharedSession) {
     strongest = std::max(strongest, norm(hand_of(frames.substr(at)).force));
   EXPECT_EQ(seen, count);
   EXPECT_GT(strongest, 0.5);
-  EXPECT_EQ(get(port(), api("recording/together.csv")).body.substr(0, 7), "time_s,");
+  EXPECT_EQ(get_in(port(), api("recording/together.csv")).body.substr(0, 7), "time_s,");
 }
 
 TEST_F(PageHostTest, TellsWhoDidWhatInARecordingOfASharedSession) {
   Recording recording = testing_session::shared_press();
   append_event(recording, {90, std::nullopt, RecordedEvent::Kind::reset, {}});
   RecordingStore(folder_ / "recordings").save("together", recording);
-  const Json told = Json::parse(get(port(), api("recording/together.events")).body);
+  const Json told = Json::parse(get_in(port(), api("recording/together.events")).body);
   // Hands of frames count from 1. A hundred ticks are a second; Ben leaves at tick 80.
   ASSERT_EQ(told["people"].size(), 2U);
   EXPECT_EQ(told["people"][0]["hand"], testing_session::k_ann + 1);
@@ -454,11 +452,11 @@ TEST_F(PageHostTest, NeitherASliderNorTheRecordButtonMakesThePressedPartLetGo) {
   EXPECT_FALSE(let_go);
 
   // The page's replay and the table have the cycle times and the visited nodes.
-  const std::string frames = get(port(), api("recording/" + id + ".frames")).body;
+  const std::string frames = get_in(port(), api("recording/" + id + ".frames")).body;
   const wire::ClockEntry clock = clock_of(frames.substr(16));
   EXPECT_GT(clock.cycle_median, 0.0F);
   EXPECT_GE(clock.cycle_longest, clock.cycle_median);
-  const std::string csv = get(port(), api("recording/" + id + ".csv")).body;
+  const std::string csv = get_in(port(), api("recording/" + id + ".csv")).body;
   EXPECT_NE(csv.find("visited_nodes,cycle_us,hand1_x_m"), std::string::npos);
 }
 
@@ -500,11 +498,17 @@ TEST_F(PageHostTest, ASecondPageCannotChangeWhatTheFirstFeels) {
     EXPECT_FALSE(reply["reason"].get<std::string>().empty());
   }
   EXPECT_EQ(scene()["settings"]["contact_stiffness"], 30'000);
-  // A request counts as the page's that it names; one that names none is not from who holds the hand.
+  // A request counts as the page's that it names and has the key of; one that names none is not from who holds the
+  // hand.
   const std::string file = box_file();
-  EXPECT_EQ(post(port(), api("upload?unit=mm&name=box.stl"), file).status, 409U);
-  EXPECT_EQ(post(port(), api("upload?unit=mm&name=box.stl&participant=9999"), file).status, 409U);
-  EXPECT_EQ(post(port(), api("upload?unit=mm&name=box.stl&participant=" + me.dump()), file).status, 200U);
+  EXPECT_EQ(post_in(port(), api("upload?unit=mm&name=box.stl"), file).status, 409U);
+  EXPECT_EQ(post_in(port(), api("upload?unit=mm&name=box.stl&participant=9999"), file).status, 409U);
+  const std::string as_holder = api("upload?unit=mm&name=box.stl&participant=" + me.dump());
+  const Answer forged = post_in(port(), as_holder, file);
+  EXPECT_EQ(forged.status, 403U);
+  EXPECT_EQ(Json::parse(forged.body)["error"], "That is the number of another page.");
+  EXPECT_EQ(ask(port(), {.method = "POST", .target = as_holder, .body = file, .key = second.key()}).status, 403U);
+  EXPECT_EQ(ask(port(), {.method = "POST", .target = as_holder, .body = file, .key = first.key()}).status, 200U);
 }
 
 TEST_F(PageHostTest, NearnessIsWarmWhereTheOtherPartIs) {

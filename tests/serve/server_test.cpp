@@ -16,7 +16,6 @@ using namespace testing_serve;
 class Server : public ::testing::Test {
  protected:
   void start(const ServerLimits& limits = {}) {
-    settings_.token = k_token;
     settings_.limits = limits;
     std::filesystem::create_directories(folder_ / "web/assets");
     std::ofstream(folder_ / "web/index.html") << "<!doctype html><title>page</title>";
@@ -28,10 +27,10 @@ class Server : public ::testing::Test {
     session_ = std::make_unique<Session>(session, library_);
     PageHostSettings pages;
     pages.version = "test";
-    host_ = std::make_unique<PageHost>(pages, *session_, *server_);
+    host_ = std::make_unique<PageHost>(pages, *session_, *server_, links_);
     show_balls(*session_);
     session_->start();
-    server_->start(*host_, *host_);
+    server_->start(*host_, *host_, links_);
   }
   void TearDown() override {
     if (server_) server_->stop();
@@ -42,13 +41,17 @@ class Server : public ::testing::Test {
     return testing_serve::get(port(), target, headers);
   }
   Answer post(const std::string& target, const std::string& body) { return testing_serve::post(port(), target, body); }
-  static std::string with_token(const std::string& target) {
-    return target + (target.find('?') == std::string::npos ? "?" : "&") + "token=" + k_token;
+  Answer get_in(const std::string& target, const Headers& headers = {}) {
+    return testing_serve::get_in(port(), target, headers);
+  }
+  Answer post_in(const std::string& target, const std::string& body) {
+    return testing_serve::post_in(port(), target, body);
   }
 
   TemporaryFolder folder_;
   TestLibrary library_{folder_ / "scenes"};
   ServerSettings settings_;
+  LinkBook links_{k_token};
   double hand_patience_ = 60;
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<Session> session_;
@@ -75,13 +78,14 @@ TEST_F(Server, ServesThePageWithoutATokenAndNothingElse) {
 TEST_F(Server, RefusesAWrongTokenHostOrOrigin) {
   start();
   EXPECT_EQ(get("/api/hello").status, 401U);
-  EXPECT_EQ(get("/api/hello?token=" + std::string(32, 'x')).status, 401U);
-  EXPECT_EQ(get(with_token("/api/hello")).status, 200U);
-  EXPECT_EQ(get("/api/hello", {{"X-Cotouch-Token", k_token}}).status, 200U);
-  EXPECT_EQ(get(with_token("/api/hello"), {{"Host", "evil.example"}}).status, 403U);
+  EXPECT_EQ(get("/api/hello", {{"X-Cotouch-Key", "x"}}).status, 401U);
+  EXPECT_EQ(get("/api/hello", {{"X-Cotouch-Key", k_token}}).status, 401U);
+  EXPECT_EQ(get("/api/hello?token=" + k_token).status, 401U);  // a token is never sent
+  EXPECT_EQ(get_in("/api/hello").status, 200U);
+  EXPECT_EQ(get_in("/api/hello", {{"Host", "evil.example"}}).status, 403U);
   EXPECT_EQ(get("/", {{"Host", "evil.example"}}).status, 403U);
-  EXPECT_EQ(get(with_token("/api/hello"), {{"Origin", "http://evil.example"}}).status, 403U);
-  EXPECT_EQ(get(with_token("/api/hello"), {{"Origin", "http://127.0.0.1:" + std::to_string(port())}}).status, 200U);
+  EXPECT_EQ(get_in("/api/hello", {{"Origin", "http://evil.example"}}).status, 403U);
+  EXPECT_EQ(get_in("/api/hello", {{"Origin", "http://127.0.0.1:" + std::to_string(port())}}).status, 200U);
   const Answer refused = get("/api/scene");
   EXPECT_TRUE(Json::parse(refused.body)["error"].is_string());
 }
@@ -90,26 +94,26 @@ TEST_F(Server, RefusesAFeedBeforeTheUpgrade) {
   start();
   EXPECT_THROW(Page(port(), {.token = std::string(32, 'x')}), ConnectionLost);
   EXPECT_THROW(Page(port(), {.origin = "http://evil.example"}), ConnectionLost);
-  EXPECT_EQ(get(with_token("/feed")).status, 400U);
+  EXPECT_EQ(get_in("/feed").status, 400U);
 }
 
 TEST_F(Server, AnswersUnknownRequestsWithASentence) {
   start();
-  EXPECT_EQ(get(with_token("/api/nothing")).status, 404U);
-  EXPECT_EQ(ask(port(), {.method = "DELETE", .target = with_token("/api/hello")}).status, 405U);
-  EXPECT_EQ(post(with_token("/api/nothing"), "x").status, 405U);
+  EXPECT_EQ(get_in("/api/nothing").status, 404U);
+  EXPECT_EQ(ask(port(), {.method = "DELETE", .target = "/api/hello", .token = k_token}).status, 405U);
+  EXPECT_EQ(post_in("/api/nothing", "x").status, 405U);
   EXPECT_EQ(post("/", "x").status, 405U);
   EXPECT_EQ(get("/" + std::string(20000, 'a')).status, 431U);
-  EXPECT_EQ(get(with_token("/api/mesh/1?scene=999")).status, 409U);
-  EXPECT_EQ(get(with_token("/api/recording/..%2Fx.csv")).status, 404U);
-  EXPECT_EQ(get(with_token("/api/thumbnail/balls.png")).status, 404U);
+  EXPECT_EQ(get_in("/api/mesh/1?scene=999").status, 409U);
+  EXPECT_EQ(get_in("/api/recording/..%2Fx.csv").status, 404U);
+  EXPECT_EQ(get_in("/api/thumbnail/balls.png").status, 404U);
 }
 
 TEST_F(Server, DescribesTheSceneAndItsMeshes) {
   start();
   Json scene;
   ASSERT_TRUE(eventually([&] {
-    scene = Json::parse(get(with_token("/api/scene")).body);
+    scene = Json::parse(get_in("/api/scene").body);
     return scene["generation"] == 1;
   }));
   EXPECT_EQ(scene["name"], "balls");
@@ -135,25 +139,28 @@ TEST_F(Server, DescribesTheSceneAndItsMeshes) {
   EXPECT_TRUE(scene["task"].is_null());
   // The ball's radius is 2 cm, its middle at 5 cm.
   EXPECT_NEAR(scene["bounds"]["max"][2].get<double>(), 0.07, 1e-9);
-  const Answer mesh = get(with_token("/api/mesh/2?scene=1"));
+  const Answer mesh = get_in("/api/mesh/2?scene=1");
   ASSERT_EQ(mesh.status, 200U);
   EXPECT_TRUE(mesh.body == encode_mesh(make_picture(ball())->mesh, 1));
-  EXPECT_EQ(Json::parse(get(with_token("/api/scenes")).body)["scenes"][0]["name"], "balls");
+  EXPECT_EQ(Json::parse(get_in("/api/scenes").body)["scenes"][0]["name"], "balls");
 }
 
 TEST_F(Server, RefusesUploadsThatAreTooBigOrOfNoKnownKind) {
   ServerLimits limits;
   limits.upload_bytes = 10'000;
   start(limits);
-  const std::string target = with_token("/api/upload?name=a.stl&unit=mm");
-  EXPECT_EQ(post(target, std::string(10'001, 'x')).status, 413U);
+  const std::string target = "/api/upload?name=a.stl&unit=mm";
+  EXPECT_EQ(post_in(target, std::string(10'001, 'x')).status, 413U);
   // A body that does not say how long it is.
-  EXPECT_EQ(ask(port(), {.method = "POST", .target = target, .body = std::string(50'000, 'x'), .chunked = true}).status,
-            413U);
-  EXPECT_EQ(post(with_token("/api/upload?name=a.exe"), "x").status, 400U);
-  EXPECT_EQ(post(with_token("/api/upload?name=a.stl&unit=parsec"), "x").status, 400U);
-  EXPECT_EQ(post(target, "").status, 400U);
-  EXPECT_EQ(post(with_token("/api/upload?name=a.stl&role=king"), "x").status, 400U);
+  EXPECT_EQ(
+      ask(port(),
+          {.method = "POST", .target = target, .body = std::string(50'000, 'x'), .chunked = true, .token = k_token})
+          .status,
+      413U);
+  EXPECT_EQ(post_in("/api/upload?name=a.exe", "x").status, 400U);
+  EXPECT_EQ(post_in("/api/upload?name=a.stl&unit=parsec", "x").status, 400U);
+  EXPECT_EQ(post_in(target, "").status, 400U);
+  EXPECT_EQ(post_in("/api/upload?name=a.stl&role=king", "x").status, 400U);
   EXPECT_EQ(post("/api/upload?name=a.stl", "x").status, 401U);
 }
 

@@ -253,16 +253,15 @@ class SharingPages : public ::testing::Test {
  protected:
   SharingPages() {
     ServerSettings settings;
-    settings.token = k_token;
     settings.limits.viewer_send_buffer = 4096;
     server_ = std::make_unique<HttpServer>(settings);
     SessionSettings session;
     session.recordings = folder_ / "recordings";
     session_ = std::make_unique<Session>(session, library_);
-    host_ = std::make_unique<PageHost>(PageHostSettings{"test", 1U << 20, nullptr}, *session_, *server_);
+    host_ = std::make_unique<PageHost>(PageHostSettings{"test", 1U << 20, {}, nullptr}, *session_, *server_, links_);
     show_balls(*session_);
     session_->start();
-    server_->start(*host_, *host_);
+    server_->start(*host_, *host_, links_);
   }
   ~SharingPages() override {
     server_->stop();
@@ -282,6 +281,7 @@ class SharingPages : public ::testing::Test {
 
   TemporaryFolder folder_;
   TestLibrary library_{folder_ / "scenes"};
+  LinkBook links_{k_token};
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<PageHost> host_;

@@ -73,6 +73,11 @@ TEST(Arbitration, WhoHoldsAHandIsNotDisturbedByOthers) {
   }
 }
 
+TEST(Arbitration, ARefusalNamesWhoHoldsTheHand) {
+  EXPECT_EQ(obstacle_to({.who = k_bob, .deed = Deed::change_settings}, held_by(k_ann)),
+            "Ann is holding a body; wait until they let go.");
+}
+
 TEST(Arbitration, TheOtherHandCountsAsWell) {
   Situation now = held_by(k_ann);
   now.hands[1] = {k_right, k_bob, 5};
@@ -142,9 +147,47 @@ TEST(Arbitration, WhatSomebodyMadeIsTheirsWhileTheyAreThere) {
     EXPECT_FALSE(may_touch(k_bob, deed, k_ann, false, idle()));
     EXPECT_TRUE(may_touch(k_bob, deed, k_gone, false, idle()));
     EXPECT_TRUE(may_touch(k_bob, deed, ParticipantId::nobody, false, idle()));
-    // None of this disturbs whoever holds a hand.
-    EXPECT_TRUE(may_touch(k_bob, deed, k_bob, false, held_by(k_ann)));
+    // While somebody else holds a hand, only what is one's own; and saving keeps what the other one is moving.
+    EXPECT_EQ(may_touch(k_bob, deed, k_bob, false, held_by(k_ann)), deed != Deed::save_scene);
+    EXPECT_FALSE(may_touch(k_bob, deed, k_gone, false, held_by(k_ann)));
+    EXPECT_FALSE(may_touch(k_bob, deed, ParticipantId::nobody, false, held_by(k_ann)));
+    EXPECT_TRUE(may_touch(k_ann, deed, ParticipantId::nobody, false, held_by(k_ann)));
   }
+}
+
+TEST(Arbitration, RightsComeFirst) {
+  constexpr Deed k_deeds[] = {Deed::take_hand,        Deed::change_settings, Deed::open_scene,   Deed::reset_scene,
+                              Deed::change_bodies,    Deed::save_scene,      Deed::delete_scene, Deed::start_recording,
+                              Deed::delete_recording, Deed::cancel_job,      Deed::share,        Deed::speak};
+  Situation now = idle();
+  const auto sentence = [&](Rights rights, Deed deed) {
+    now.present[0].rights = rights;
+    return obstacle_to(Wish{.who = k_ann, .deed = deed, .hand = k_left, .maker = k_ann}, now);
+  };
+  for (const Deed deed : k_deeds) {
+    SCOPED_TRACE(static_cast<int>(deed));
+    EXPECT_EQ(sentence(Rights::own, deed), "");
+    const bool for_hands = deed == Deed::take_hand || deed == Deed::speak;
+    EXPECT_EQ(sentence(Rights::hand, deed).empty(), for_hands);
+    EXPECT_NE(sentence(Rights::watch, deed).find("only watches"), std::string::npos);
+  }
+  // What is wrong besides is not told to those who could not do it anyway.
+  EXPECT_NE(sentence(Rights::hand, Deed::stop_recording).find("link"), std::string::npos);
+}
+
+TEST(Arbitration, OwnersDoNotDisturbGuestsWhoHoldAHand) {
+  Situation now = held_by(k_bob);
+  now.present[1].rights = Rights::hand;
+  for (const Deed deed : k_disturbing) EXPECT_FALSE(may(k_ann, deed, now)) << static_cast<int>(deed);
+  EXPECT_FALSE(may(k_ann, Deed::share, now));
+  EXPECT_TRUE(may(k_script, Deed::share, now));  // the program that shares also ends it
+}
+
+TEST(Arbitration, AGuestsPageSpeaksForNoDevice) {
+  Situation now = held_by(k_mouse, k_endless);
+  now.present[1].rights = Rights::watch;
+  EXPECT_TRUE(may(k_ann, Deed::reset_scene, now));  // the only page of an owner
+  EXPECT_FALSE(may(k_bob, Deed::reset_scene, now));
 }
 
 TEST(Arbitration, WhatIsInUseIsNotDeleted) {

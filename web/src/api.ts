@@ -1,41 +1,31 @@
 // HTTP requests of docs/viewer-protocol.md. Failures become an Error whose message is a sentence for the user.
+import { Door } from './door';
 import { decodeElastic, type ElasticBasis } from './elastic-basis';
+import { parseLinks, type LinkList } from './links';
 import { parseScene, parseScenes, type Scene, type SceneEntry } from './messages';
 import { decodeMesh, decodeRecording, type Decoded, type MeshData, type Recording } from './protocol';
 import { parseStory, type Story } from './recorded';
 
 export class Api {
   participant = 0; // this page's number, from the server's hello
+  readonly door: Door;
 
+  // `host` is the server's name for itself, if it differs from the page's (behind Vite).
   constructor(
-    readonly token: string,
+    token: string,
     readonly base: string,
-  ) {}
-
-  // An address of this server with the token, for pictures and downloads that cannot carry a header.
-  address(path: string): string {
-    const url = new URL(path, this.base);
-    if (url.origin !== new URL(this.base).origin) return '';
-    url.searchParams.set('token', this.token);
-    return url.href;
+    host = new URL(base).host,
+  ) {
+    this.door = new Door(token, { host, ask: (path, key) => this.ask(path, key), kept: sessionKept() });
   }
 
   feedAddress(): string {
-    return this.address('/feed').replace(/^http/, 'ws');
+    return new URL('/feed', this.base).href.replace(/^http/, 'ws');
   }
 
-  // Why the server will not have us, or '' when it cannot be reached or would.
-  async refusal(): Promise<string> {
-    if (!this.token) return 'This address has no token. Open the whole address that the server printed.';
-    try {
-      const answer = await fetch(this.address('/api/hello'));
-      if (answer.status === 401) {
-        return 'The server does not accept this page’s token. Open the address that it printed.';
-      }
-      return answer.ok || answer.status >= 500 ? '' : await reasonOf(answer);
-    } catch {
-      return '';
-    }
+  // The second one is the key: a browser gives a WebSocket no headers.
+  feedProtocols(): string[] {
+    return ['cotouch', `key.${this.door.key}`];
   }
 
   async scenes(): Promise<SceneEntry[]> {
@@ -65,8 +55,36 @@ export class Api {
     return parseStory(await (await this.get(`/api/recording/${encodeURIComponent(id)}.events`)).json());
   }
 
-  recordingAddress(id: string, ending: 'csv' | 'svg' | 'cotrec'): string {
-    return this.address(`/api/recording/${encodeURIComponent(id)}.${ending}`);
+  // By an address of the browser's own, so that none of ours is left among its downloads.
+  async download(id: string, ending: 'csv' | 'svg' | 'cotrec'): Promise<void> {
+    const answer = await this.get(`/api/recording/${encodeURIComponent(id)}.${ending}`);
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(await answer.blob());
+    link.download = `${id}.${ending}`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  }
+
+  // A picture of the server's, as an address that an image can show. '' if there is none.
+  async picture(path: string): Promise<string> {
+    if (new URL(path, this.base).origin !== new URL(this.base).origin) return '';
+    const answer = await this.request(path, {}, [404]);
+    return answer.ok ? URL.createObjectURL(await answer.blob()) : '';
+  }
+
+  async links(): Promise<LinkList> {
+    return parseLinks(await (await this.get('/api/links')).json());
+  }
+
+  // The new link's token.
+  async addLink(rights: string, label: string, minutes: number): Promise<string> {
+    const lasting = minutes > 0 ? `&minutes=${minutes}` : '';
+    const answer = await this.request(`/api/links?rights=${rights}&label=${encodeURIComponent(label)}${lasting}`, { method: 'POST' });
+    return String(((await answer.json()) as { token?: string }).token ?? '');
+  }
+
+  async revokeLink(id: string): Promise<void> {
+    await this.request(`/api/links/revoke?id=${encodeURIComponent(id)}`, { method: 'POST' });
   }
 
   async saveScene(name: string): Promise<{ file: string; play: string }> {
@@ -86,7 +104,8 @@ export class Api {
     return new Promise((resolve, reject) => {
       const query = `name=${encodeURIComponent(file.name)}&unit=${encodeURIComponent(unit)}&role=auto&participant=${this.participant}`;
       const request = new XMLHttpRequest();
-      request.open('POST', this.address(`/api/upload?${query}`));
+      request.open('POST', new URL(`/api/upload?${query}`, this.base).href);
+      request.setRequestHeader('X-Cotouch-Key', this.door.key);
       request.upload.onprogress = (event) => progress(event.lengthComputable ? event.loaded / event.total : 0);
       signal.addEventListener('abort', () => request.abort());
       request.onabort = () => resolve(null);
@@ -100,6 +119,15 @@ export class Api {
     });
   }
 
+  private async ask(path: string, key: string): Promise<{ status: number; json: Record<string, unknown> } | null> {
+    try {
+      const answer = await fetch(new URL(path, this.base).href, key ? { headers: { 'X-Cotouch-Key': key } } : {});
+      return { status: answer.status, json: parse(await answer.text()) };
+    } catch {
+      return null;
+    }
+  }
+
   private get(path: string): Promise<Response> {
     return this.request(path, {});
   }
@@ -108,12 +136,21 @@ export class Api {
   private async request(path: string, init: RequestInit, expected: number[] = []): Promise<Response> {
     let answer: Response;
     try {
-      answer = await fetch(this.address(path), init);
+      answer = await fetch(new URL(path, this.base).href, { ...init, headers: { 'X-Cotouch-Key': this.door.key } });
     } catch {
       throw new Error('The server cannot be reached.');
     }
     if (!answer.ok && !expected.includes(answer.status)) throw new Error(await reasonOf(answer));
     return answer;
+  }
+}
+
+// Kept for this tab until it is closed, where the browser allows it.
+function sessionKept(): Storage | null {
+  try {
+    return window.sessionStorage;
+  } catch {
+    return null;
   }
 }
 

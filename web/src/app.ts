@@ -1,7 +1,8 @@
 // The page as a whole: what arrives from the server goes to the picture and the panels, what the user does goes to the server.
 import { Api } from './api';
 import { Sound } from './cues';
-import { byId, element, remembered } from './dom';
+import { byId, copyText, element, remembered } from './dom';
+import { takeToken } from './door';
 import { Elasticity } from './elasticity';
 import { feltHand } from './felt';
 import { Feed, type Link, type Socket } from './feed';
@@ -17,6 +18,7 @@ import type { Command, Message, RecordingEntry, Scene } from './messages';
 import { Gallery } from './panels/gallery';
 import { Help } from './panels/help';
 import { Layout } from './panels/layout';
+import { LinksPanel } from './panels/links';
 import { Plots } from './panels/plots';
 import { Readout } from './panels/readout';
 import { RecordingList, ReplayBar } from './panels/recorder';
@@ -62,6 +64,7 @@ export class App {
   private readonly elasticity: Elasticity;
   private readonly recordings: RecordingList;
   private readonly replayBar: ReplayBar;
+  private readonly links: LinksPanel;
   private readonly layout: Layout;
   private readonly theme: ThemeSwitch;
   private readonly sound = new Sound();
@@ -77,7 +80,7 @@ export class App {
   private lastPlots = 0;
 
   constructor(address: Location) {
-    this.api = new Api(new URLSearchParams(address.search).get('token') ?? '', address.origin);
+    this.api = this.makeApi(address);
     this.stage.controls.addEventListener('change', () => this.world.redraw());
     this.hand = this.makeHand();
     const view = this.makeView();
@@ -99,7 +102,7 @@ export class App {
     });
     this.replays = this.makeReplays();
 
-    this.gallery = new Gallery(byId('scenes'), (path) => this.api.address(path), {
+    this.gallery = new Gallery(byId('scenes'), (path) => this.api.picture(path), {
       open: (name) => this.openScene(name),
       remove: (name) => this.command({ type: 'delete_scene', name }),
     });
@@ -121,19 +124,27 @@ export class App {
       choices: () => this.sendView(),
       settings: (change) => this.command({ type: 'settings', ...change }),
     });
-    this.recordings = new RecordingList(byId('recordings'), this.api, {
+    this.recordings = new RecordingList(byId('recordings'), {
       replay: (entry) => {
         this.hand.drop();
         this.replays.start(entry);
       },
       remove: (entry) => this.command({ type: 'delete_recording', recording: entry.id }),
+      download: (entry, ending) => void this.attempt(() => this.api.download(entry.id, ending)),
+    });
+    this.links = new LinksPanel(byId('settings'), {
+      list: () => this.api.links(),
+      add: (rights, label, minutes) => this.api.addLink(rights, label, minutes),
+      revoke: (id) => this.api.revokeLink(id),
+      copy: copyText,
+      tell: (text, kind) => this.toasts.show(text, kind),
     });
     this.replayBar = new ReplayBar(byId('replay'), () => this.replays.stop());
     this.connectButtons();
 
     this.feed = new Feed({
-      open: () => new WebSocket(this.api.feedAddress()) as unknown as Socket,
-      refusal: () => this.api.refusal(),
+      open: () => new WebSocket(this.api.feedAddress(), this.api.feedProtocols()) as unknown as Socket,
+      refusal: () => this.api.door.enter(), // whoever has been away comes in anew
       name: () => remembered('name') ?? '',
       events: {
         link: (link, reason) => this.linked(link, reason),
@@ -144,7 +155,7 @@ export class App {
         },
       },
     });
-    this.feed.connect();
+    void this.api.door.enter().then((refusal) => (refusal ? this.linked('refused', refusal) : this.feed.connect()));
     requestAnimationFrame((now) => this.step(now));
     document.addEventListener('visibilitychange', () => {
       if (document.hidden) this.sound.feel(0); // what it would hear next comes with an animation frame
@@ -231,6 +242,7 @@ export class App {
     const byPointer = this.hand.isMovedBy('pointer');
     return hintOf({
       live: !this.player && this.feed.link === 'open',
+      watches: this.shared.rights === 'watch',
       graspable: this.shared.bodies.filter((body) => body.graspable).length,
       bends: this.shared.bodies.some((body) => body.graspable && this.world.isHeldAtPoint(body.id)),
       grip: this.hand.grip,
@@ -262,6 +274,8 @@ export class App {
     switch (message.type) {
       case 'hello':
         this.api.participant = message.participant;
+        document.body.dataset.rights = message.rights; // style.css hides what others may not do
+        this.links.allow(message.features);
         this.ownParts.allow(message.features, message.uploadBytes);
         this.settings.allow(message.features);
         this.elasticity.allow(message.features, message.materials);
@@ -405,6 +419,17 @@ export class App {
 
   // ---- wiring ----
 
+  // The token is taken out of the address, where it could be read over a shoulder or copied by mistake.
+  private makeApi(address: Location): Api {
+    const { token, rest } = takeToken(address.hash);
+    if (token) history.replaceState(null, '', address.pathname + address.search + rest);
+    // Pasted into the address of a page that is open, it loads nothing anew.
+    window.addEventListener('hashchange', () => {
+      if (takeToken(address.hash).token) address.reload();
+    });
+    return new Api(token, address.origin, import.meta.env.VITE_SERVER_HOST || undefined);
+  }
+
   private makeReplays(): Replays {
     return new Replays({
       sceneName: () => this.world.info?.name ?? '',
@@ -431,7 +456,7 @@ export class App {
   private makeHand(): Hand {
     return new Hand({
       grasp: (body, point) => {
-        if (this.player) return false;
+        if (this.player || this.shared.rights === 'watch') return false;
         this.replays.stop(); // whoever grabs a part does not wait for a replay any more
         const held = point ?? this.world.handle(body);
         return this.feed.send({ type: 'grasp', body, ...(held && { point: held.toArray() }) });

@@ -52,3 +52,18 @@ export function remember(key: string, value: string): void {
     // Private windows may forbid it; then the choice lasts as long as the page.
   }
 }
+
+// The clipboard is there only for pages from this machine or over https; others have the older way. False if neither works.
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const field = element('textarea', { value: text });
+    document.body.append(field);
+    field.select();
+    const done = document.execCommand('copy');
+    field.remove();
+    return done;
+  }
+}

@@ -19,6 +19,9 @@ export function pauseAfter(code: number): number {
   return code === 1009 || code === 4000 || code === 4001 || code === 4002 || code === 4004 ? 10 : 0;
 }
 
+// The link by which this page came was revoked or has expired: there is no coming back by it.
+const kLinkEnded = 4005;
+
 // What the feed needs of a WebSocket; tests give it a fake one.
 export interface Socket {
   binaryType: string;
@@ -161,6 +164,10 @@ export class Feed {
     this.socket = null;
     this.latest = null;
     if (this.closed) return;
+    if (code === kLinkEnded) {
+      this.closed = true;
+      return this.setLink('refused', reason);
+    }
     this.setLink('waiting', reason);
     const random = this.settings.random ?? Math.random;
     const wait = Math.max(pauseAfter(code), backOff(this.attempt++, random()));

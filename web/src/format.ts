@@ -56,3 +56,8 @@ export function bytes(value: number): string {
   if (value < 1e6) return `${digits(value / 1e3)} kB`;
   return `${digits(value / 1e6)} MB`;
 }
+
+// A moment, seconds since 1970, as a clock on the wall shows it.
+export function time(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleString(undefined, { weekday: 'short', hour: '2-digit', minute: '2-digit' });
+}

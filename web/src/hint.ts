@@ -4,6 +4,7 @@ import { HandFlag, HolderKind, type HandEntry } from './protocol';
 
 export interface Situation {
   live: boolean; // connected, and no replay is shown
+  watches: boolean; // this page came by a link that may hold nothing
   graspable: number; // how many bodies can be picked up
   bends: boolean; // one of them is held at a point and bends
   grip: Grip;
@@ -19,6 +20,7 @@ export interface Situation {
 
 export function hintOf(now: Situation): string {
   if (!now.live) return '';
+  if (now.watches) return 'You are watching: who gave you this link can give you one that may hold things.';
   if (now.marking) return 'Click a point of a body to mark it · Esc cancels';
   if (now.holding) return 'Click the point of the selected body that is to be held · Esc cancels';
   if (now.graspable === 0) return 'Pick a scene, or drop two parts to try to assemble them.';

@@ -104,11 +104,14 @@ export interface RecordingEntry {
   bytes: number;
 }
 
+export type Rights = 'own' | 'hand' | 'watch';
+
 export interface Hello {
   type: 'hello';
   protocol: number;
   version: string;
   participant: number; // this page's own
+  rights: Rights; // of the link by which it came
   features: string[];
   materials: MaterialInfo[]; // that bodies can be made of which bend
   uploadBytes: number;
@@ -188,6 +191,7 @@ function messageOf(json: Json): Message {
         protocol: number(json.protocol),
         version: string(json.version),
         participant: number(json.participant),
+        rights: oneOf(json.rights, ['own', 'hand', 'watch'], 'own'),
         features: array(json.features).map((entry) => string(entry)),
         materials: array(json.materials).map((entry) => materialOf(object(entry))),
         uploadBytes: number(object(json.limits).upload_bytes, 256 * 1024 * 1024),

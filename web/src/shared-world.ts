@@ -1,7 +1,7 @@
 // What all pages share beside the picture: who takes part, gravity, the bodies and what they are made of, the task. It
 // listens to the server's messages and turns what the user asks for into commands. What holds is what the server says:
 // nothing changes here until it has answered.
-import type { BodyInfo, Command, Message, Person, Scene, TaskInfo } from './messages';
+import type { BodyInfo, Command, Message, Person, Rights, Scene, TaskInfo } from './messages';
 
 export const kEarth = 9.81; // m/s²
 
@@ -13,9 +13,10 @@ export class SharedWorld {
   task: TaskInfo | null = null;
   canChange = false; // the server knows gravity, masses and copies
   canRestart = false; // the server knows tasks
-  held = ''; // why the scene cannot be changed now; '' = it can
+  rights: Rights = 'own'; // of the link by which this page came
   readonly people = new Map<number, Person>();
   private chosen = 0;
+  private heldNow = ''; // why the scene cannot be changed for now
   private scene = ''; // its name
 
   constructor(
@@ -26,6 +27,13 @@ export class SharedWorld {
   // The body that the user clicked last.
   get selected(): BodyInfo | null {
     return this.bodies.find((body) => body.id === this.chosen) ?? null;
+  }
+
+  // Why this page cannot change the scene; '' = it can.
+  get held(): string {
+    if (this.rights === 'watch') return 'You came by a link that only watches.';
+    if (this.rights === 'hand') return 'You came by a link that may hold and move things; all else is for owners.';
+    return this.heldNow;
   }
 
   nameOf(participant: number): string {
@@ -40,6 +48,7 @@ export class SharedWorld {
     switch (message.type) {
       case 'hello':
         this.me = message.participant;
+        this.rights = message.rights;
         this.canChange = message.features.includes('world');
         this.canRestart = message.features.includes('task');
         break;
@@ -75,8 +84,8 @@ export class SharedWorld {
   }
 
   hold(reason: string): void {
-    if (this.held === reason) return;
-    this.held = reason;
+    if (this.heldNow === reason) return;
+    this.heldNow = reason;
     this.changed();
   }
 

@@ -1,6 +1,6 @@
 // Makes the gallery's pictures: opens every built-in scene of a running server and saves the page's thumbnail of it.
 //
-//   npm run thumbnails -- 'http://127.0.0.1:7117/?token=…'
+//   npm run thumbnails -- 'http://127.0.0.1:7117/#token=…'
 //
 // Writes src/thumbnails/<scene>.png, to be committed; run it again when scenes change.
 import { execFileSync } from 'node:child_process';
@@ -21,10 +21,10 @@ try {
   await page.addInitScript(() => localStorage.setItem('cotouch.near', 'off')); // parts in their own colours
   await page.goto(address);
   await page.waitForSelector('#scenes .card');
-  const { scenes } = await page.evaluate(async () => {
-    const token = new URLSearchParams(location.search).get('token');
-    return (await fetch(`/api/scenes?token=${token}`)).json();
-  });
+  // Saved scenes can be deleted; all others are built in.
+  const scenes = await page.locator('#scenes li').evaluateAll((items) =>
+    items.map((item) => ({ name: item.querySelector('.card').dataset.scene, saved: item.querySelector('.removal') !== null })),
+  );
   for (const { name, saved } of scenes) {
     if (saved) continue;
     await page.click(`#scenes .card[data-scene="${name}"]`);

@@ -19,7 +19,7 @@ export class Gallery {
 
   constructor(
     private readonly list: HTMLElement,
-    private readonly address: (path: string) => string,
+    private readonly pictureOf: (path: string) => Promise<string>,
     private readonly actions: GalleryActions,
   ) {
     list.before(this.heldNote);
@@ -62,16 +62,24 @@ export class Gallery {
     return item;
   }
 
+  // The server's pictures need this page's key, which an image cannot send.
+  private async fetchPicture(image: HTMLImageElement, path: string): Promise<void> {
+    const address = await this.pictureOf(path).catch(() => '');
+    if (!address) return image.remove();
+    image.addEventListener('load', () => URL.revokeObjectURL(address), { once: true });
+    image.src = address;
+  }
+
   private card(scene: SceneEntry): HTMLButtonElement {
     const card = element('button', { className: 'card', type: 'button' });
     card.dataset.scene = scene.name;
     const picture = element('span', { className: 'picture' });
     const bundled = scene.saved ? undefined : kThumbnails[`../thumbnails/${scene.name}.png`];
-    const source = bundled ?? (scene.thumbnail && this.address(scene.thumbnail));
-    if (source) {
+    if (bundled ?? scene.thumbnail) {
       const image = element('img', { alt: '', loading: 'lazy', width: 320, height: 200 });
       image.addEventListener('error', () => image.remove());
-      image.src = source;
+      if (bundled) image.src = bundled;
+      else void this.fetchPicture(image, scene.thumbnail);
       picture.append(image);
     } else {
       picture.append(element('span', { className: 'initial' }, scene.title.slice(0, 1)));

@@ -1,5 +1,4 @@
 // Recordings: the list with its exports, and the bar with the time slider while one is replayed.
-import type { Api } from '../api';
 import { button, element, hold } from '../dom';
 import * as format from '../format';
 import type { RecordingEntry } from '../messages';
@@ -10,6 +9,7 @@ import { removal } from './removal';
 export interface RecordingActions {
   replay(entry: RecordingEntry): void;
   remove(entry: RecordingEntry): void;
+  download(entry: RecordingEntry, ending: 'csv' | 'svg' | 'cotrec'): void;
 }
 
 export class RecordingList {
@@ -22,7 +22,6 @@ export class RecordingList {
 
   constructor(
     root: HTMLElement,
-    private readonly api: Api,
     private readonly actions: RecordingActions,
   ) {
     root.append(this.empty, this.list);
@@ -67,10 +66,8 @@ export class RecordingList {
     return item;
   }
 
-  private download(entry: RecordingEntry, ending: 'csv' | 'svg' | 'cotrec', text: string): HTMLAnchorElement {
-    const link = element('a', { href: this.api.recordingAddress(entry.id, ending), className: 'button' }, text);
-    link.download = `${entry.id}.${ending}`;
-    return link;
+  private download(entry: RecordingEntry, ending: 'csv' | 'svg' | 'cotrec', text: string): HTMLButtonElement {
+    return button(text, `Download ${entry.id}.${ending}`, () => this.actions.download(entry, ending));
   }
 }
 

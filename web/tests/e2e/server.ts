@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const kCommand = process.env.COTOUCH_SERVE ?? '../build/release/cotouch/app/cotouch play --port {port} --web ../build/web';
-const kAddress = /https?:\/\/\S+[?&]token=[A-Za-z0-9_-]+/;
+
+const kAddress = /nobody else:\s+(https?:\/\/\S+#token=[A-Za-z0-9_-]+)/;
 
 export class Server {
   address = '';
@@ -15,9 +16,12 @@ export class Server {
   private port = 0;
   private readonly state = mkdtempSync(join(tmpdir(), 'cotouch-e2e-'));
 
+  constructor(private readonly more: string[] = []) {}
+
   async start(): Promise<void> {
     this.port ||= await freePort();
     const [program, ...options] = kCommand.replace('{port}', String(this.port)).split(/\s+/);
+    options.push('--keep-address', ...this.more); // so that a page finds its server again after a restart
     // Recordings, saved scenes and the token go to a folder of this run, not to the user's own.
     const env = { ...process.env, XDG_STATE_HOME: this.state };
     const child = spawn(program!, options, { stdio: ['ignore', 'pipe', 'pipe'], env });
@@ -27,7 +31,7 @@ export class Server {
       const read = (data: Buffer) => {
         output += data.toString();
         const found = kAddress.exec(output);
-        if (found) resolve(found[0]);
+        if (found) resolve(found[1]!);
       };
       child.stdout.on('data', read);
       child.stderr.on('data', read);

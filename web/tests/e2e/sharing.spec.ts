@@ -127,7 +127,7 @@ test('what is said while the panel is closed is counted', async ({ page }) => {
 test('an invitation in the address is offered, not taken', async ({ page }) => {
   const session = new FakeSession();
   await session.attach(page);
-  await open(page, `${server.address}#join=${encodeURIComponent(kInvite)}`);
+  await open(page, `${server.address}&join=${encodeURIComponent(kInvite)}`);
   await expect(page.locator('#invite')).toHaveValue(kInvite);
   expect(page.url()).not.toContain('join');
   expect(session.asked).toEqual([]);

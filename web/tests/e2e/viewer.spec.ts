@@ -1,4 +1,5 @@
 // What a newcomer does in the first minutes, in a real browser against a real server.
+import { readFileSync } from 'node:fs';
 import { expect, test, type Page } from '@playwright/test';
 import {
   cubeStl,
@@ -341,9 +342,13 @@ test('a recording can be replayed with the time slider', async ({ page }) => {
   await expect(page.locator('#record')).toHaveText('Record');
   await page.locator('#tab-record').click();
   const entry = page.locator('.recordings li').first();
-  for (const ending of ['CSV', 'Picture', 'File']) {
-    const address = await entry.getByRole('link', { name: ending }).getAttribute('href');
-    expect((await page.request.get(address!)).status()).toBe(200);
+  for (const ending of ['csv', 'svg', 'cotrec']) {
+    const downloading = page.waitForEvent('download');
+    await entry.getByRole('button', { name: new RegExp(`Download .*\\.${ending}`) }).click();
+    const download = await downloading;
+    // What the browser remembers of it holds no secret of ours.
+    expect(download.url()).toMatch(/^blob:/);
+    expect(readFileSync(await download.path()).length).toBeGreaterThan(100);
   }
   await entry.getByRole('button', { name: /Replay/ }).click();
   await expect.poll(async () => (await stateOf(page)).replay?.frames ?? 0).toBeGreaterThan(5);
@@ -429,7 +434,7 @@ test('the page comes back by itself after the server was killed', async ({ page 
 
 test('a wrong token is explained in words', async ({ page }) => {
   await page.goto(server.address.replace(/token=.*/, 'token=wrongwrongwrongwrongwrongwrongwr'));
-  await expect(page.locator('#link')).toContainText('token');
+  await expect(page.locator('#link')).toContainText('does not know that link');
 });
 
 test('the page fits a tablet, in the dark, with its help open', async ({ browser }) => {
@@ -490,8 +495,9 @@ async function settledHand(page: Page): Promise<void> {
 }
 
 async function recordingOf(page: Page, id: string): Promise<Recording> {
-  const address = server.address.replace('/?', `/api/recording/${id}.frames?`);
-  const bytes = new Uint8Array(await (await page.request.get(address)).body());
+  const key = await page.evaluate(() => sessionStorage.getItem('cotouch.key')!);
+  const address = new URL(`/api/recording/${id}.frames`, server.address).href;
+  const bytes = new Uint8Array(await (await page.request.get(address, { headers: { 'X-Cotouch-Key': key } })).body());
   const recording = decodeRecording(bytes.buffer);
   if (!recording.ok) throw new Error(recording.error);
   return recording.value;

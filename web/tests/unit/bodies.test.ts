@@ -154,6 +154,7 @@ describe('The task', () => {
 describe('The hint', () => {
   const now: Situation = {
     live: true,
+    watches: false,
     graspable: 1,
     bends: false,
     grip: 'free',

@@ -133,6 +133,16 @@ describe('The feed', () => {
     expect(feed.link).toBe('open');
   });
 
+  it('does not come back by a link that was revoked', () => {
+    const feed = makeFeed();
+    feed.connect();
+    sockets[0]!.hello();
+    sockets[0]!.close(4005, 'This link was revoked.');
+    expect(feed.link).toBe('refused');
+    vi.advanceTimersByTime(60_000);
+    expect(sockets.length).toBe(1);
+  });
+
   it('speaks first, and says its version and who it is', () => {
     makeFeed().connect();
     expect(sockets[0]!.sent).toEqual([]);

@@ -1,7 +1,6 @@
 // @vitest-environment happy-dom
 // While a scene is shared nobody changes it: what the server would refuse is not offered, and says why.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Api } from '../../src/api';
 import { parseScene } from '../../src/messages';
 import { Gallery } from '../../src/panels/gallery';
 import { PartsPanel } from '../../src/panels/parts';
@@ -57,13 +56,13 @@ describe('The panels of a scene', () => {
     localStorage.clear();
     document.body.innerHTML = ['gallery', 'world', 'settings', 'parts', 'recordings'].map((id) => `<div id="${id}"></div>`).join('');
     root('gallery').innerHTML = '<ul id="scenes"></ul>';
-    gallery = new Gallery(root('scenes'), (path) => path, { open: nothing, remove: nothing });
+    gallery = new Gallery(root('scenes'), (path) => Promise.resolve(path), { open: nothing, remove: nothing });
     world = new SharedWorld(nothing, () => panel?.show());
     panel = new WorldPanel(root('world'), world, nothing);
     world.canChange = true;
     settings = new SettingsPanel(root('settings'), { choices: nothing, settings: nothing });
     parts = new PartsPanel(root('parts'), { add: nothing, remove: nothing, setMotion: nothing, save: nothing });
-    recordings = new RecordingList(root('recordings'), new Api('', 'http://localhost'), { replay: nothing, remove: nothing });
+    recordings = new RecordingList(root('recordings'), { replay: nothing, remove: nothing, download: nothing });
     world.open(scene());
     world.select(2);
     parts.set(scene());

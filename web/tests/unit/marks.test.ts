@@ -75,6 +75,7 @@ describe('Dropping a mark', () => {
   it('is what the hint speaks of then', () => {
     const now: Situation = {
       live: true,
+      watches: false,
       graspable: 1,
       bends: false,
       grip: 'free',

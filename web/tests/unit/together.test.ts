@@ -132,8 +132,8 @@ describe('An invitation', () => {
       `$ cotouch join ${kInvite} --name Ben`,
       `Join me: <${kInvite}>`,
       `${kInvite.slice(0, half)}\r\n  ${kInvite.slice(half)}`,
-      `http://127.0.0.1:7117/?token=abc#join=${kInvite}`,
-      `http://127.0.0.1:7117/?token=abc#x=1&join=${encodeURIComponent(kInvite)}`,
+      `http://127.0.0.1:7117/#token=abc&join=${kInvite}`,
+      `http://127.0.0.1:7117/#token=abc&x=1&join=${encodeURIComponent(kInvite)}`,
     ]) {
       expect(readInvite(text)).toEqual({ invite: kInvite, wrong: '' });
     }
@@ -147,7 +147,7 @@ describe('An invitation', () => {
     };
     expect(wrong('  ')).toMatch(/Paste/);
     expect(wrong('hello')).toMatch(/begins with "cotouch:"/);
-    expect(wrong('http://127.0.0.1:7117/?token=abc')).toMatch(/address of a page/);
+    expect(wrong('http://127.0.0.1:7117/#token=abc')).toMatch(/address of a page/);
     expect(wrong(kInvite.slice(0, 40))).toMatch(/missing/);
     expect(wrong(`${kInvite}!`)).toMatch(/"!"/);
     expect(wrong(`cotouch:${'A'.repeat(1100)}`)).toMatch(/too long/);

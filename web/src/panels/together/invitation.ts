@@ -1,6 +1,6 @@
 // The invitation of the scene that is shared from here: to copy, to type, to scan.
 import { encode } from 'uqr';
-import { button, element } from '../../dom';
+import { button, copyText, element } from '../../dom';
 
 const kSvg = 'http://www.w3.org/2000/svg';
 
@@ -61,7 +61,7 @@ export class Invitation {
   }
 
   private async copy(input: HTMLInputElement): Promise<void> {
-    this.copied(await copyText(input));
+    this.copied(await copyText(input.value));
   }
 }
 
@@ -70,16 +70,4 @@ function field(id: string, label: string): HTMLInputElement {
   input.setAttribute('aria-label', label);
   input.addEventListener('focus', () => input.select());
   return input;
-}
-
-// The clipboard is there only for pages from this machine or over https; others have the older way.
-async function copyText(input: HTMLInputElement): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(input.value);
-    return true;
-  } catch {
-    input.focus();
-    input.select();
-    return document.execCommand('copy');
-  }
 }
