@@ -3,11 +3,13 @@
 #include <cotouch/app/progress_bar.h>
 #include <cotouch/app/say.h>
 #include <cotouch/app/scene_argument.h>
+#include <cotouch/app/web_folder.h>
 
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <thread>
 
 namespace cotouch {
@@ -24,6 +26,9 @@ void run_play(const PlayCommand& command) {
   Session& session = server.make_session({}, no_spacemouse);
   say(scene.title + ": " + scene.summary);
   if (!no_spacemouse.empty()) say(no_spacemouse);
+  std::error_code ignored;
+  if (command.scene.empty() && std::filesystem::exists(state_folder() / "scenes" / k_unsaved_scene, ignored))
+    say("What was changed and not saved is in the gallery, or: cotouch play " + std::string(k_unsaved_scene));
   session.command(session.join(ParticipantKind::program, "cotouch play"), ShowScene{std::move(scene)});
   server.start();
   // Not by say(), which would take the code's colours away; nothing of a stranger's file is in it.

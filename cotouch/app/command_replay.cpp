@@ -91,6 +91,7 @@ void run_replay(const ReplayCommand& command) {
     json["scene"] = printable(name);
     json["seconds"] = seconds;
     json["samples"] = recording.samples.size();
+    json["finished"] = recording.finished;
     json["hands"] = recording.hands;
     json["bodies"] = model->bodies().size();
     json["shared"] = !recording.limited;
@@ -106,6 +107,7 @@ void run_replay(const ReplayCommand& command) {
     say(fmt::format("{}: {:.1f} s, {} {}, up to {:.2f} N", name, seconds, recording.samples.size(),
                     recording.limited ? "cycles" : "ticks of a shared session", peak_force(recording)));
     say_events(recording);
+    if (!recording.finished) say("It breaks off there: the program that made it was ended, or the file is damaged.");
     if (replay.identical()) fmt::print("Every force and every body is the same, bit for bit.\n");
   }
   if (replay.identical()) return;

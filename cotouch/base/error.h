@@ -21,6 +21,7 @@ enum class ErrorCode : std::uint8_t {
   refused = 7,           // possible, but not allowed
   busy = 8,              // try again later
   cancelled = 9,         // the user asked for it
+  exists = 10,           // there is one of that name, which nobody said to replace
 };
 
 class Error : public std::runtime_error {

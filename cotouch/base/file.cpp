@@ -3,14 +3,18 @@
 #include <cotouch/base/error.h>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
+#include <utility>
 
 namespace cotouch {
 namespace {
@@ -66,7 +70,64 @@ void sync_folder(const fs::path& folder) {
   if (fd.get() >= 0) ::fsync(fd.get());
 }
 
+// False if somebody else still has it after a while; true also where there are no locks.
+bool lock_folder(int fd, int kind) {
+  constexpr auto k_patience = std::chrono::seconds(30);
+  const auto end = std::chrono::steady_clock::now() + k_patience;
+  while (::flock(fd, kind | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return true;
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
 }  // namespace
+
+void make_folders(const fs::path& folder) {
+  std::error_code error;
+  if (fs::is_directory(folder, error)) return;
+  const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
+  if (parent != folder) make_folders(parent);
+  error.clear();
+  fs::create_directory(folder, error);
+  if (!fs::is_directory(folder))
+    throw Error("Cannot make the folder " + folder.string() + ": " +
+                    (error ? error.message() : "something else has its name") + ".",
+                ErrorCode::io);
+  sync_folder(parent);
+}
+
+FolderLock FolderLock::to_write(const fs::path& folder) {
+  for (;;) {
+    make_folders(folder);
+    FolderLock lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (lock.fd_ < 0 && errno == ENOENT) continue;
+    if (lock.fd_ < 0) fail("open", folder, errno);
+    if (!lock_folder(lock.fd_, LOCK_EX))
+      throw Error("Somebody else is using " + folder.string() + "; try again.", ErrorCode::busy);
+    // Whoever had it before may have deleted it.
+    struct stat here {
+    }, there{};
+    if (::fstat(lock.fd_, &here) == 0 && ::stat(folder.c_str(), &there) == 0 && here.st_ino == there.st_ino &&
+        here.st_dev == there.st_dev)
+      return lock;
+  }
+}
+
+FolderLock FolderLock::to_read(const fs::path& folder) {
+  FolderLock lock(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (lock.fd_ >= 0 && !lock_folder(lock.fd_, LOCK_SH))
+    throw Error("Somebody else is changing " + folder.string() + "; try again.", ErrorCode::busy);
+  return lock;
+}
+
+FolderLock::~FolderLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+FolderLock::FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {
+}
 
 void write_file(const fs::path& given, std::span<const std::span<const std::byte>> pieces) {
   std::error_code ignored;

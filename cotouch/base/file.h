@@ -15,6 +15,29 @@ namespace cotouch {
 void write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> pieces);
 void write_file(const std::filesystem::path& path, std::string_view contents);
 
+// Makes a folder and those it lies in, on the disk and not just in memory. Throws Error with the system's reason.
+void make_folders(const std::filesystem::path& folder);
+
+// Keeps others out of a folder while several of its files change together or are read together. For this and other
+// programs that lock it too; the system lets go of it however the program ends, and no file is left behind.
+class FolderLock {
+ public:
+  // Alone, and the folder is there: it is made if it was not, also if somebody deletes it meanwhile. Throws Error if it
+  // cannot be made, or if somebody else has it for half a minute.
+  static FolderLock to_write(const std::filesystem::path& folder);
+  // Together with others who read. Nothing is locked if there is no such folder or its file system knows no locks.
+  static FolderLock to_read(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(FolderLock&& other) noexcept;
+  FolderLock& operator=(FolderLock&&) = delete;
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  explicit FolderLock(int fd) : fd_(fd) {}
+  int fd_;
+};
+
 // Throws Error where a file of this name surely cannot be written: what takes minutes to make should not be lost for
 // want of a folder.
 void check_writable(const std::filesystem::path& path);

@@ -1,6 +1,7 @@
 #include <cotouch/base/file.h>
 #include <cotouch/contact/asset_format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace cotouch {
@@ -73,7 +74,11 @@ FieldData asset::data_of(const FieldHeader& header) {
   return data;
 }
 
-void write_asset(const Part& part, const std::filesystem::path& path) {
+namespace {
+
+// The pieces of the file, with the hash in its header, which every byte of it leads to.
+template <class Use>
+void with_pieces(const Part& part, const Use& use) {
   const FieldData& field = part.field.data();
   const ShellData& shell = part.shell.data();
   Info info;
@@ -122,7 +127,34 @@ void write_asset(const Part& part, const std::filesystem::path& path) {
   }
   header.file_size = end;
   header.hash = header_hash(header, std::as_bytes(std::span(table)));
-  write_file(path, pieces);
+  use(header.hash, pieces);
+}
+
+bool holds(const std::filesystem::path& path, std::span<const Bytes> pieces) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return false;
+  const MappedFile file = map_file(path);
+  Bytes rest = file.bytes;
+  for (const Bytes piece : pieces) {
+    if (rest.size() < piece.size() || !std::equal(piece.begin(), piece.end(), rest.begin())) return false;
+    rest = rest.subspan(piece.size());
+  }
+  return rest.empty();
+}
+
+}  // namespace
+
+void write_asset(const Part& part, const std::filesystem::path& path) {
+  with_pieces(part, [&](std::uint64_t, std::span<const Bytes> pieces) { write_file(path, pieces); });
+}
+
+std::filesystem::path write_asset_by_content(const Part& part, const std::filesystem::path& folder) {
+  std::filesystem::path name;
+  with_pieces(part, [&](std::uint64_t hash, std::span<const Bytes> pieces) {
+    name = "part-" + hex(hash) + ".cot";
+    if (!holds(folder / name, pieces)) write_file(folder / name, pieces);
+  });
+  return name;
 }
 
 Part parse_asset(Bytes bytes, const std::shared_ptr<const void>& keep_alive, const std::string& name) {

@@ -32,6 +32,10 @@ constexpr std::size_t k_asset_alignment = 64;
 // Leaves the old file or the new one under `path`, never half of one (see base/file.h).
 void write_asset(const Part& part, const std::filesystem::path& path);
 
+// The same under a name of its content, "part-<16 digits>.cot", which is returned. A file that is there already is left
+// alone, so nobody who reads it is disturbed and what named it before still finds it.
+std::filesystem::path write_asset_by_content(const Part& part, const std::filesystem::path& folder);
+
 // Field and shell stay in the mapped file; nothing but the mesh is copied. Throws Error saying what is wrong with the
 // file: missing, foreign, truncated, damaged, from another byte order, or from a newer cotouch.
 Part read_asset(const std::filesystem::path& path);

@@ -300,8 +300,9 @@ HttpResponse json_response(std::string json) {
   return response;
 }
 
-HttpResponse error_response(int status, std::string_view sentence) {
-  const nlohmann::json json{{"error", sentence}};
+HttpResponse error_response(int status, std::string_view sentence, std::string_view code) {
+  nlohmann::json json{{"error", sentence}};
+  if (!code.empty()) json["code"] = code;
   HttpResponse response = json_response(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   response.status = status;
   return response;

@@ -32,8 +32,8 @@ struct HttpResponse {
 };
 
 HttpResponse json_response(std::string json);
-// {"error": sentence}
-HttpResponse error_response(int status, std::string_view sentence);
+// {"error": sentence}, and "code" for pages that do something about it.
+HttpResponse error_response(int status, std::string_view sentence, std::string_view code = {});
 
 // Answers requests under /api/. Called from the request thread, one at a time; may take its time. What it throws
 // becomes 400 (Error) or 500.

@@ -36,8 +36,12 @@ json pose(const Pose& p) {
 json recordings(const std::vector<RecordingEntry>& entries) {
   json all = json::array();
   for (const RecordingEntry& e : entries)
-    all.push_back(
-        {{"id", e.id}, {"scene", e.scene}, {"seconds", e.seconds}, {"peak_force", e.peak_force}, {"bytes", e.bytes}});
+    all.push_back({{"id", e.id},
+                   {"scene", e.scene},
+                   {"seconds", e.seconds},
+                   {"peak_force", e.peak_force},
+                   {"bytes", e.bytes},
+                   {"recovered", e.recovered}});
   return all;
 }
 

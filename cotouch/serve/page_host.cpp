@@ -97,7 +97,7 @@ void PageHost::joined(const Participant& who, const SessionSnapshot& now) {
   feed_.send_text(viewer, scene_message(now.generation, now.scene->scene.name));
   feed_.send_text(viewer, settings_message(now.feel));
   feed_.send_text(viewer, gravity_message(downward(now.scene->scene)));
-  feed_.send_text(viewer, recordings_message(session_.recordings().list()));
+  feed_.send_text(viewer, recordings_message(now.recordings));
   if (now.recording) feed_.send_text(viewer, recording_message(true, now.recording_seconds));
   for (const JobStatus& job : now.jobs) feed_.send_text(viewer, job_message(job));
   feed_.send_text(viewer, share_message(who.rights == Rights::own ? now.sharing : without_invite(now.sharing)));

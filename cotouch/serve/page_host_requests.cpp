@@ -24,6 +24,7 @@ int status_of(const CommandResult& result) {
     case CommandResult::Kind::wrong: return 400;
     case CommandResult::Kind::not_now: return 409;
     case CommandResult::Kind::too_many: return 429;
+    case CommandResult::Kind::exists: return 409;
   }
   return 500;
 }
@@ -240,7 +241,11 @@ HttpResponse PageHost::answer_upload(HttpRequest& request) {
 
 HttpResponse PageHost::answer_save(const HttpRequest& request) {
   const Sender sender(*this, request);
-  const CommandResult result = session_.save_scene(sender.id(), std::string(request.target.value("name")));
+  const Target& target = request.target;
+  const Replacing replacing = target.value("replace") == "1" ? Replacing::wanted : Replacing::refused;
+  const CommandResult result = session_.save_scene(sender.id(), std::string(target.value("name")), replacing);
+  // A word for the page, which asks whether it may be replaced.
+  if (result.kind == CommandResult::Kind::exists) return error_response(status_of(result), result.reason, "exists");
   if (!result.done()) return error_response(status_of(result), result.reason);
   return json_response(saved_answer(result.file));
 }

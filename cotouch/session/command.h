@@ -48,8 +48,8 @@ struct SetBody {
   std::optional<Motion> motion = {};   // fixed or free
 };
 // Makes a body bend, bend in another way, or, without settings, rigid again. It has one part, whose frame anchors are
-// in. Without anchors it is made free, because nothing would hold it. What bends is prepared in the background: the
-// answer has the job, and the scene changes when that is done.
+// in. Without anchors it is made free, because nothing would hold it. It is prepared in the background: the answer has
+// the job, and the scene changes when that is done.
 struct BendBody {
   BodyId body = 0;
   std::optional<ElasticSettings> elastic = {};
@@ -124,6 +124,7 @@ struct CommandResult {
     wrong,     // as it was asked for it cannot be done at all
     not_now,   // others, or what goes on, stand in the way
     too_many,  // too much is waiting already
+    exists,    // there is one of that name; say that it may be replaced
   };
   Kind kind = Kind::done;
   std::string reason;     // a sentence, if it was not done

@@ -41,67 +41,76 @@ class JobQueue::JobProgress final : public Progress {
 };
 
 JobQueue::JobQueue(Report report, std::size_t max_waiting) : report_(std::move(report)), max_waiting_(max_waiting) {
-  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  for (std::size_t i = 0; i < k_job_lanes; ++i)
+    threads_[i] = std::jthread([this, i](const std::stop_token& stop) { run(lanes_[i], stop); });
 }
 
 JobQueue::~JobQueue() {
   {
     const std::scoped_lock lock(mutex_);
-    waiting_.clear();
-    if (current_) current_->cancelled = true;
+    for (Lane& lane : lanes_) {
+      lane.waiting.clear();
+      if (lane.current) lane.current->cancelled = true;
+    }
   }
-  thread_.request_stop();
-  thread_.join();
+  for (std::jthread& thread : threads_) thread.request_stop();
+  for (std::jthread& thread : threads_) thread.join();
 }
 
-std::optional<std::uint32_t> JobQueue::add(std::string name, Work work) {
+std::optional<std::uint32_t> JobQueue::add(JobLane which, std::string name, Work work) {
   auto job = std::make_shared<Job>();
   job->status.name = std::move(name);
   job->status.stage = "waiting";
   job->work = std::move(work);
   const std::scoped_lock lock(mutex_);
-  if (waiting_.size() >= max_waiting_) return std::nullopt;
+  Lane& lane = lanes_[static_cast<std::size_t>(which)];
+  if (lane.waiting.size() >= max_waiting_) return std::nullopt;
   job->status.id = ++last_id_;
-  waiting_.push_back(job);
+  lane.waiting.push_back(job);
   report_(job->status);
-  wake_.notify_one();
+  wake_.notify_all();
   return job->status.id;
 }
 
 bool JobQueue::cancel(std::uint32_t id) {
   const std::scoped_lock lock(mutex_);
-  if (current_ && current_->status.id == id) {
-    current_->cancelled = true;
+  for (Lane& lane : lanes_) {
+    if (lane.current && lane.current->status.id == id) {
+      lane.current->cancelled = true;
+      return true;
+    }
+    const auto found = std::find_if(lane.waiting.begin(), lane.waiting.end(),
+                                    [id](const std::shared_ptr<Job>& job) { return job->status.id == id; });
+    if (found == lane.waiting.end()) continue;
+    (*found)->status.state = JobState::cancelled;
+    report_((*found)->status);
+    lane.waiting.erase(found);
     return true;
   }
-  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
-                                  [id](const std::shared_ptr<Job>& job) { return job->status.id == id; });
-  if (found == waiting_.end()) return false;
-  (*found)->status.state = JobState::cancelled;
-  report_((*found)->status);
-  waiting_.erase(found);
-  return true;
+  return false;
 }
 
 void JobQueue::tell_unfinished(const Report& report) const {
   const std::scoped_lock lock(mutex_);
-  if (current_) report(current_->status);
-  for (const std::shared_ptr<Job>& job : waiting_) report(job->status);
+  for (const Lane& lane : lanes_)
+    if (lane.current) report(lane.current->status);
+  for (const Lane& lane : lanes_)
+    for (const std::shared_ptr<Job>& job : lane.waiting) report(job->status);
 }
 
-void JobQueue::run(const std::stop_token& stop) {
+void JobQueue::run(Lane& lane, const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(mutex_);
-      if (!wake_.wait(lock, stop, [this] { return !waiting_.empty(); })) return;
-      current_ = waiting_.front();
-      waiting_.pop_front();
-      current_->status.stage.clear();
+      if (!wake_.wait(lock, stop, [&] { return !lane.waiting.empty(); })) return;
+      lane.current = lane.waiting.front();
+      lane.waiting.pop_front();
+      lane.current->status.stage.clear();
     }
-    perform(*current_);
+    perform(*lane.current);
     const std::scoped_lock lock(mutex_);
-    report_(current_->status);
-    current_.reset();
+    report_(lane.current->status);
+    lane.current.reset();
   }
 }
 

@@ -1,8 +1,10 @@
-// Long work in the background, one piece after another: opening scenes, preparing dropped parts.
+// Long work in the background: opening scenes, and preparing parts. Of each of the two, one piece after another; a mesh
+// that takes minutes does not keep a scene from opening.
 #pragma once
 
 #include <cotouch/base/progress.h>
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -14,6 +16,9 @@
 #include <thread>
 
 namespace cotouch {
+
+enum class JobLane : std::uint8_t { scenes, parts };
+inline constexpr std::size_t k_job_lanes = 2;
 
 enum class JobState { running, done, failed, cancelled };
 
@@ -31,15 +36,15 @@ class JobQueue {
   using Report = std::function<void(const JobStatus&)>;
 
   // `report` is called when a job starts to wait, at most ten times a second while it goes on, and when it ends; from
-  // the job's thread, add() and cancel(), one call at a time and in order. It must not call the queue.
+  // the jobs' threads, add() and cancel(), one call at a time and in order. It must not call the queue.
   explicit JobQueue(Report report, std::size_t max_waiting = 8);
-  // Cancels everything and waits for the job that runs.
+  // Cancels everything and waits for the jobs that run.
   ~JobQueue();
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
 
-  // Nothing where too many wait already.
-  std::optional<std::uint32_t> add(std::string name, Work work);
+  // Nothing where too many wait already in that lane.
+  std::optional<std::uint32_t> add(JobLane lane, std::string name, Work work);
   // False where there is no such unfinished job.
   bool cancel(std::uint32_t id);
   // Where the unfinished jobs stand, in order with the other reports.
@@ -48,17 +53,20 @@ class JobQueue {
  private:
   struct Job;
   class JobProgress;
-  void run(const std::stop_token& stop);
+  struct Lane {
+    std::deque<std::shared_ptr<Job>> waiting;
+    std::shared_ptr<Job> current;
+  };
+  void run(Lane& lane, const std::stop_token& stop);
   void perform(Job& job);
 
   Report report_;
   std::size_t max_waiting_;
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::deque<std::shared_ptr<Job>> waiting_;
-  std::shared_ptr<Job> current_;
+  std::array<Lane, k_job_lanes> lanes_;
   std::uint32_t last_id_ = 0;
-  std::jthread thread_;
+  std::array<std::jthread, k_job_lanes> threads_;
 };
 
 }  // namespace cotouch

@@ -28,7 +28,8 @@ struct SessionSnapshot {
   std::vector<BodyView> bodies;
   bool recording = false;
   double recording_seconds = 0;
-  std::vector<JobStatus> jobs;  // unfinished
+  std::vector<RecordingEntry> recordings;  // as far as they are known; recordings_changed tells when there is more
+  std::vector<JobStatus> jobs;             // unfinished
   SharingStatus sharing;
   NetworkStatus network;
   std::vector<MarkView> marks;

@@ -5,7 +5,12 @@
 #include <cotouch/session/names.h>
 #include <cotouch/session/running_world.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <ctime>
 #include <fstream>
@@ -37,7 +42,34 @@ bool read_note(const fs::path& file, RecordingEntry& entry) {
   if (scene != json.end() && scene->is_string()) entry.scene = scene->get<std::string>();
   entry.seconds = number("seconds");
   entry.peak_force = number("peak_force");
+  const auto recovered = json.find("recovered");
+  entry.recovered = recovered != json.end() && recovered->is_boolean() && recovered->get<bool>();
   return true;
+}
+
+void write_note(const fs::path& file, const RecordingEntry& entry) {
+  nlohmann::ordered_json note{{"scene", entry.scene}, {"seconds", entry.seconds}, {"peak_force", entry.peak_force}};
+  if (entry.recovered) note["recovered"] = true;
+  write_file(file, note.dump());
+}
+
+RecordingEntry entry_of(const std::string& id, const Recording& recording) {
+  RecordingEntry entry;
+  entry.id = id;
+  entry.scene = parse_recorded_scene(recording.scene).name;
+  entry.seconds = static_cast<double>(recording.samples.size()) * recording.limits.period;
+  entry.peak_force = peak_force(recording);
+  entry.recovered = !recording.finished;
+  return entry;
+}
+
+// Nobody writes to it any more.
+bool is_left_alone(const fs::path& file) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool alone = ::flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+  ::close(fd);
+  return alone;
 }
 
 }  // namespace
@@ -74,21 +106,48 @@ std::string RecordingStore::new_id() const {
 }
 
 RecordingEntry RecordingStore::save(const std::string& id, const Recording& recording) const {
+  make_folders(folder_);
+  RecordingEntry entry = entry_of(id, recording);
+  write_recording(recording, new_file(id));
   std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) throw Error("Cannot make the folder " + folder_.string() + ": " + error.message() + ".");
+  entry.bytes = fs::file_size(new_file(id), error);
+  write_note(folder_ / (id + ".json"), entry);
+  return entry;
+}
+
+void RecordingStore::keep(const std::string& id, const RecordingStream::Result& made) const {
+  if (made.samples == 0) {
+    std::error_code error;
+    if (made.bytes > 0) fs::remove(new_file(id), error);
+    return;
+  }
   RecordingEntry entry;
   entry.id = id;
-  entry.scene = parse_recorded_scene(recording.scene).name;
-  entry.seconds = static_cast<double>(recording.samples.size()) * recording.limits.period;
-  entry.peak_force = peak_force(recording);
-  const fs::path file = folder_ / (id + ".cotrec");
-  write_recording(recording, file);
-  entry.bytes = fs::file_size(file, error);
-  const nlohmann::ordered_json note{
-      {"scene", entry.scene}, {"seconds", entry.seconds}, {"peak_force", entry.peak_force}};
-  write_file(folder_ / (id + ".json"), note.dump());
-  return entry;
+  entry.scene = parse_recorded_scene(made.scene).name;
+  entry.seconds = made.seconds;
+  entry.peak_force = made.peak_force;
+  write_note(folder_ / (id + ".json"), entry);
+}
+
+std::size_t RecordingStore::recover() const {
+  std::size_t found = 0;
+  std::error_code error;
+  for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
+    const std::string id = it->path().stem().string();
+    std::error_code none;
+    if (it->path().extension() != ".cotrec" || !is_identifier(id) || fs::exists(folder_ / (id + ".json"), none) ||
+        !is_left_alone(it->path()))
+      continue;
+    try {
+      const Recording recording = read_recording(it->path());
+      if (recording.samples.empty()) continue;
+      write_note(folder_ / (id + ".json"), entry_of(id, recording));
+      ++found;
+    } catch (const std::exception&) {
+      // Not a recording, or one of which nothing is left.
+    }
+  }
+  return found;
 }
 
 bool RecordingStore::remove(std::string_view id) const {

@@ -1,8 +1,9 @@
-// The user's recordings: a folder of `<id>.cotrec` files, each with a small `<id>.json` beside it for the list.
+// The user's recordings: a folder of `<id>.cotrec` files, each with a small `<id>.json` beside it for the list, which
+// is written when the recording is finished.
 #pragma once
 
 #include <cotouch/session/sight.h>
-#include <cotouch/touch/recording.h>
+#include <cotouch/touch/recording_stream.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -17,6 +18,7 @@ struct RecordingEntry {
   double seconds = 0;
   double peak_force = 0;  // newtons
   std::uint64_t bytes = 0;
+  bool recovered = false;  // it breaks off where the program that made it was ended
 };
 
 class RecordingStore {
@@ -28,6 +30,13 @@ class RecordingStore {
   // A free id for a recording that starts now: "2026-01-31-101500".
   std::string new_id() const;
   RecordingEntry save(const std::string& id, const Recording& recording) const;
+  // Where a stream with this id writes, and the note about what it has written. Without a sample there is nothing to
+  // keep.
+  std::filesystem::path new_file(const std::string& id) const { return folder_ / (id + ".cotrec"); }
+  void keep(const std::string& id, const RecordingStream::Result& made) const;
+  // Finds what programs that were ended have left, and writes the notes that it lacks; returns how many there were.
+  // What is still being made is left alone. Reads whole recordings, which takes a while.
+  std::size_t recover() const;
   bool remove(std::string_view id) const;  // false where there is none
   // Where a recording lies; throws Error where there is none of that id.
   std::filesystem::path file(std::string_view id) const;

@@ -30,8 +30,7 @@ std::vector<Device*> pointers(HandDevices& devices) {
 
 }  // namespace
 
-double measured_nodes_per_us(const WorldModel& model) {
-  // The pair with the most data is the one whose nodes are the most expensive: it fits the caches worst.
+const NestedContact* largest_pair(const WorldModel& model) {
   const NestedContact* largest = nullptr;
   std::size_t most = 0;
   for (const PairModel& pair : model.pairs()) {
@@ -41,6 +40,11 @@ double measured_nodes_per_us(const WorldModel& model) {
     largest = &engine;
     most = bytes;
   }
+  return largest;
+}
+
+double measured_nodes_per_us(const WorldModel& model) {
+  const NestedContact* largest = largest_pair(model);
   if (largest == nullptr) return 0;
   constexpr double k_microseconds = 1000;
   const WorkBudget budget = calibrate_budget(largest->shell(), largest->field(), k_microseconds);
@@ -92,21 +96,23 @@ RunningWorld::RunningWorld(const FeelSettings& feel, HandDevices& devices, World
             {.limits = limit_settings(feel), .wait_for_device = true}) {
 }
 
-RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices)
+RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices, Attaching attaching)
     : RunningWorld(feel, devices, local_world(scene, feel)) {
-  attach_devices(scene);
+  size_ = scene.size();
+  if (attaching == Attaching::now) attach();
 }
 
 RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices,
-                           const Following& following)
+                           const Following& following, Attaching attaching)
     : RunningWorld(feel, devices, followed_world(scene, feel, following.self)) {
   followed_ = static_cast<FollowedWorld*>(worlds_.back().world.get());
-  attach_devices(scene);
+  size_ = scene.size();
+  if (attaching == Attaching::now) attach();
 }
 
-void RunningWorld::attach_devices(const Scene& scene) {
+void RunningWorld::attach() {
   HandDeviceSettings pace;
-  pace.max_speed = 2 * scene.size();
+  pace.max_speed = 2 * size_;
   for (HandDevice& device : devices_) {
     device.set_pace(pace);
     device.attach(*worlds_.back().world);

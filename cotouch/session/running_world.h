@@ -32,6 +32,8 @@ struct FeelSettings {
   std::uint32_t warm_nodes = 0;                            // the budget in nodes for each pair of parts; 0: no limit
 };
 
+// The world's largest pair of parts: by its data, which fits the caches worst. Null if there is no pair.
+const NestedContact* largest_pair(const WorldModel& model);
 // Nodes that a microsecond of contact affords on this machine, measured on the world's largest pair of parts. Takes
 // some milliseconds. 0 if there is nothing to measure.
 double measured_nodes_per_us(const WorldModel& model);
@@ -57,10 +59,15 @@ struct Following {
 
 class RunningWorld {
  public:
-  // The devices must outlive this; all of them are attached to it.
-  RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices);
+  // The devices must outlive this; all of them are attached to it, or will be once it is its turn: one can be made
+  // while another still runs with the same devices.
+  enum class Attaching : std::uint8_t { now, later };
+  RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices,
+               Attaching attaching = Attaching::now);
   // Its states have the layout of those of felt_model(scene, feel, k_shared_pace).
-  RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices, const Following& following);
+  RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices, const Following& following,
+               Attaching attaching = Attaching::now);
+  void attach();  // if it was left for later; no loop runs with these devices
 
   TouchLoop& loop() { return loop_; }
   const WorldModel& model() const { return worlds_.back().world->model(); }
@@ -95,11 +102,11 @@ class RunningWorld {
   RunningWorld(const FeelSettings& feel, HandDevices& devices, World world);
   static World local_world(const Scene& scene, const FeelSettings& feel);
   static World followed_world(const Scene& scene, const FeelSettings& feel, std::size_t self);
-  void attach_devices(const Scene& scene);
   void wait_for(std::uint64_t change);
 
   FeelSettings feel_;
   HandDevices& devices_;
+  double size_ = 0;           // of the scene, metres
   std::deque<World> worlds_;  // the last is the newest; those before it may still be in use
   FollowedWorld* followed_ = nullptr;
   std::uint64_t first_recorded_ = 0, dropped_before_ = 0;

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -264,6 +265,8 @@ std::string format_scene_file(const SceneFile& file) {
 }
 
 Scene load_scene_file(const fs::path& path, Progress& progress) {
+  // Until all is read: somebody who saves it anew removes parts.
+  std::optional<FolderLock> lock = FolderLock::to_read(path.parent_path());
   SceneFile file = parse_scene_file(read_text(path), path.string());
   Scene& scene = file.scene;
   if (scene.name.empty()) scene.name = path.stem().string();
@@ -284,6 +287,7 @@ Scene load_scene_file(const fs::path& path, Progress& progress) {
         throw Error("The scene " + path.string() + " cannot be opened: " + error.what(), error.code());
       }
     }
+  lock.reset();
   prepare(scene, progress);
   try {
     for (std::size_t i = 0; i < scene.scripts.size(); ++i)
@@ -296,11 +300,14 @@ Scene load_scene_file(const fs::path& path, Progress& progress) {
   return std::move(scene);
 }
 
-fs::path save_scene(const Scene& scene, const std::string& name, const fs::path& folder) {
+fs::path save_scene(const Scene& scene, const std::string& name, const fs::path& folder, Replacing replacing,
+                    std::string_view thumbnail) {
   if (!scene.is_prepared()) throw Error("The scene '" + name + "' can be saved only once it is prepared.");
+  const FolderLock lock = FolderLock::to_write(folder);
+  fs::path out = folder / "scene.toml";
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Error("Cannot make the folder " + folder.string() + ": " + error.message() + ".", ErrorCode::io);
+  if (replacing == Replacing::refused && fs::exists(out, error))
+    throw Error("There is a scene '" + name + "' already.", ErrorCode::exists);
   SceneFile file{scene, {}};
   file.scene.name = name;
   if (file.scene.title.empty()) file.scene.title = name;
@@ -310,22 +317,21 @@ fs::path save_scene(const Scene& scene, const std::string& name, const fs::path&
     std::vector<PartSource>& sources = file.sources.emplace_back();
     for (const ScenePart& part : body.parts) {
       fs::path& asset = written[part.part.get()];
-      if (asset.empty()) {
-        // Names of our own making: a part's name came from a stranger.
-        asset = "part-" + std::to_string(written.size()) + ".cot";
-        kept.insert(asset.string());
-        write_asset(*part.part, folder / asset);
-      }
+      if (asset.empty()) asset = write_asset_by_content(*part.part, folder);
+      kept.insert(asset.string());
       sources.push_back({asset, {}, {}});
     }
   }
-  fs::path out = folder / "scene.toml";
   write_file(out, format_scene_file(file));
-  // Parts of an earlier save under this name.
+  if (!thumbnail.empty()) write_file(folder / "thumbnail.png", thumbnail);
+  // Parts of an earlier save under this name, and what one that was killed left.
+  std::vector<fs::path> old;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string old = it->path().filename().string();
-    if (old.starts_with("part-") && old.ends_with(".cot") && !kept.contains(old)) fs::remove(it->path(), error);
+    const std::string there = it->path().filename().string();
+    const bool part = there.starts_with("part-") && there.ends_with(".cot") && !kept.contains(there);
+    if (part || there.ends_with(".part")) old.push_back(it->path());
   }
+  for (const fs::path& path : old) fs::remove(path, error);
   return out;
 }
 

@@ -63,7 +63,16 @@ double radians_of_degrees(double degrees);
 
 // Reads the file and its parts, preparing meshes through the cache. Parts made from the same file are shared.
 Scene load_scene_file(const std::filesystem::path& file, Progress& progress);
-// Writes `folder`/scene.toml and the parts, which must be prepared, as assets beside it; returns the file's path.
-std::filesystem::path save_scene(const Scene& scene, const std::string& name, const std::filesystem::path& folder);
+// What to do if there is a scene in the folder already. Asked and answered in one: two who save at the same time do not
+// both find none.
+enum class Replacing : std::uint8_t { refused, wanted };
+
+// Writes `folder`/scene.toml and the parts, which must be prepared, as assets beside it; returns the file's path. The
+// scene is there whole or not at all, also over an old one, however the program ends: parts are named by their content
+// and written first, scene.toml is replaced in one step, and only then what nothing names any more is removed. Two who
+// save into the same folder do so one after the other. `thumbnail` is a PNG file's bytes, may be empty, and is not part
+// of that promise. Throws Error, with the code `exists` if that is why.
+std::filesystem::path save_scene(const Scene& scene, const std::string& name, const std::filesystem::path& folder,
+                                 Replacing replacing = Replacing::wanted, std::string_view thumbnail = {});
 
 }  // namespace cotouch

@@ -1,12 +1,15 @@
 #include <cotouch/session/scene_library.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/base/file.h>
 #include <cotouch/session/names.h>
-#include <cotouch/session/scene_file.h>
 #include <cotouch/session/shown_scene.h>
 #include <cotouch/world/scene.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 
@@ -32,6 +35,16 @@ std::vector<FolderLibrary::Placed> placed_parts(const Scene& scene) {
             {mesh, body.pose * part.place, part.color.empty() ? std::string(palette_color(moves, order)) : part.color});
     }
   return placed;
+}
+
+// ", 31 Jan 10:15"; empty if that is not known.
+std::string when_written(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return {};
+  std::tm local{};
+  localtime_r(&status.st_mtime, &local);
+  char text[32];
+  return std::strftime(text, sizeof text, ", %d %b %H:%M", &local) > 0 ? text : "";
 }
 
 }  // namespace
@@ -62,7 +75,9 @@ std::vector<SceneEntry> FolderLibrary::list() {
     try {
       const Scene scene = parse_scene_file(text, name).scene;
       const bool pictured = fs::exists(folder_ / name / "thumbnail.png", error);
-      saved.push_back({name, scene.title.empty() ? name : scene.title, scene.summary, true, pictured});
+      std::string title = scene.title.empty() ? name : scene.title;
+      if (name == k_unsaved_scene) title = "Unsaved: " + title + when_written(scene_file(name));
+      saved.push_back({name, title, scene.summary, true, pictured});
     } catch (const Error&) {
       // Not a scene any more: opening it by name says why.
     }
@@ -86,7 +101,8 @@ Scene FolderLibrary::load(const std::string& name, Progress& progress) {
                 ErrorCode::not_found);
   }
   Scene scene = load_scene_file(scene_file(name), progress);
-  scene.name = name;
+  // What is kept under this name changes; a recording needs a scene that does not.
+  scene.name = name == k_unsaved_scene ? "" : name;
   return scene;
 }
 
@@ -94,7 +110,9 @@ Scene FolderLibrary::load_file(const fs::path& file, Progress& progress) {
   Scene scene = load_scene_file(file, progress);
   std::error_code error;
   const std::string folder = fs::absolute(file).parent_path().filename().string();
-  scene.name = is_identifier(folder) && fs::equivalent(file, scene_file(folder), error) ? folder : "";
+  scene.name = is_identifier(folder) && folder != k_unsaved_scene && fs::equivalent(file, scene_file(folder), error)
+                   ? folder
+                   : "";
   return scene;
 }
 
@@ -103,6 +121,8 @@ void FolderLibrary::remove(const std::string& name) {
   if (is_builtin(name)) throw Error("'" + name + "' is a built-in scene, which cannot be deleted.", ErrorCode::refused);
   if (!is_identifier(name) || !fs::exists(scene_file(name), error))
     throw Error("There is no such scene.", ErrorCode::not_found);
+  const FolderLock lock = FolderLock::to_write(folder_ / name);
+  fs::remove(scene_file(name), error);  // first: if this is killed, no half of a scene is left
   fs::remove_all(folder_ / name, error);
   if (error) throw Error("The scene '" + name + "' cannot be deleted: " + error.message() + ".");
 }
@@ -121,11 +141,13 @@ std::string FolderLibrary::thumbnail(const std::string& name) {
   return picture;
 }
 
-fs::path FolderLibrary::save(const Scene& scene, const std::string& name) {
+fs::path FolderLibrary::save(const Scene& scene, const std::string& name, Replacing replacing) {
   if (!is_identifier(name))
     throw Error("A scene's name is made of letters, digits, - and _, at most 64 of them.", ErrorCode::invalid_argument);
   if (is_builtin(name))
     throw Error("'" + name + "' is the name of a built-in scene; choose another.", ErrorCode::refused);
+  if (name == k_unsaved_scene)
+    throw Error("'" + name + "' is kept for what was not saved; choose another name.", ErrorCode::refused);
   std::error_code error;
   if (!fs::exists(scene_file(name), error)) {
     const auto count = std::distance(fs::directory_iterator(folder_, error), fs::directory_iterator());
@@ -133,13 +155,20 @@ fs::path FolderLibrary::save(const Scene& scene, const std::string& name) {
       throw Error("There are already " + std::to_string(k_most_saved) + " saved scenes; delete some of them first.",
                   ErrorCode::refused);
   }
-  fs::path file = save_scene(scene, name, folder_ / name);
-  if (draw_) {
-    std::ofstream out(folder_ / name / "thumbnail.png", std::ios::binary);
-    const std::string picture = draw_(placed_parts(scene));
-    out.write(picture.data(), static_cast<std::streamsize>(picture.size()));
-  }
-  return file;
+  return keep(scene, name, replacing);
+}
+
+void FolderLibrary::keep_unsaved(const Scene& scene) {
+  keep(scene, k_unsaved_scene, Replacing::wanted);
+}
+
+void FolderLibrary::forget_unsaved() {
+  std::error_code error;
+  if (fs::exists(scene_file(k_unsaved_scene), error)) remove(k_unsaved_scene);
+}
+
+fs::path FolderLibrary::keep(const Scene& scene, const std::string& name, Replacing replacing) {
+  return save_scene(scene, name, folder_ / name, replacing, draw_ ? draw_(placed_parts(scene)) : std::string());
 }
 
 }  // namespace cotouch

@@ -1,7 +1,7 @@
 // The gallery: which scenes there are and how to get one.
 #pragma once
 
-#include <cotouch/world/scene.h>
+#include <cotouch/session/scene_file.h>
 
 #include <filesystem>
 #include <functional>
@@ -19,6 +19,8 @@ struct SceneEntry {
   bool thumbnail = false;  // there is a picture of it
 };
 
+inline constexpr const char* k_unsaved_scene = "unsaved";
+
 // All functions may be called from any thread.
 class SceneLibrary {
  public:
@@ -28,8 +30,13 @@ class SceneLibrary {
   virtual Scene load(const std::string& name, Progress& progress) = 0;
   // A PNG file, empty if there is none.
   virtual std::string thumbnail(const std::string& name) = 0;
-  // Keeps a scene under a name; returns its file. Throws Error if the name is taken by a built-in scene.
-  virtual std::filesystem::path save(const Scene& scene, const std::string& name) = 0;
+  // Keeps a scene under a name; returns its file. Throws Error if the name is taken by a built-in scene, and one with
+  // the code `exists` if there is a scene of that name that is not to be replaced.
+  virtual std::filesystem::path save(const Scene& scene, const std::string& name, Replacing replacing) = 0;
+  // What was changed and not saved is kept under a name of its own, one scene, until something else is: after a crash
+  // or a restart it can be opened by that name, and is then a scene without a name again.
+  virtual void keep_unsaved(const Scene& scene) = 0;
+  virtual void forget_unsaved() = 0;
   // Throws Error if the user has saved no such scene or it cannot be removed.
   virtual void remove(const std::string& name) = 0;
 };
@@ -49,7 +56,9 @@ class FolderLibrary final : public SceneLibrary {
   std::vector<SceneEntry> list() override;
   Scene load(const std::string& name, Progress& progress) override;
   std::string thumbnail(const std::string& name) override;
-  std::filesystem::path save(const Scene& scene, const std::string& name) override;
+  std::filesystem::path save(const Scene& scene, const std::string& name, Replacing replacing) override;
+  void keep_unsaved(const Scene& scene) override;
+  void forget_unsaved() override;
   void remove(const std::string& name) override;
 
   // A scene file anywhere. It keeps a name only if this library has it under that name.
@@ -57,6 +66,7 @@ class FolderLibrary final : public SceneLibrary {
 
  private:
   bool is_builtin(const std::string& name) const;
+  std::filesystem::path keep(const Scene& scene, const std::string& name, Replacing replacing);
   std::filesystem::path scene_file(const std::string& name) const { return folder_ / name / "scene.toml"; }
 
   std::filesystem::path folder_;

@@ -38,6 +38,7 @@ Session::Session(SessionSettings settings, SceneLibrary& library, std::unique_pt
     hands_[i].device = &devices_[i];
   }
   if (spacemouse_) spacemouse_id_ = join(ParticipantKind::device, "SpaceMouse");
+  background_ = std::make_unique<Background>();
   jobs_ = std::make_unique<JobQueue>([this](const JobStatus& status) {
     post([this, status] {
       if (status.state != JobState::running) job_starters_.erase(status.id);
@@ -51,6 +52,16 @@ Session::~Session() {
 }
 
 void Session::start() {
+  background_->post([this] {
+    const std::size_t found = recordings_.recover();
+    if (found == 0) return;
+    post([this, found] {
+      tell_problem(ParticipantId::nobody, std::to_string(found) +
+                                              (found == 1 ? " recording that broke" : " recordings that broke") +
+                                              " off when cotouch was ended can be found in the list of recordings.");
+    });
+  });
+  post([this] { list_recordings(); });
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
@@ -58,6 +69,13 @@ void Session::stop() {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
   jobs_.reset();
+  background_.reset();
+  // What nobody will do any more may hold a world, which must not outlive its devices.
+  std::deque<std::function<void()>> forgotten;
+  {
+    const std::scoped_lock lock(tasks_mutex_);
+    forgotten.swap(tasks_);
+  }
 }
 
 void Session::post(std::function<void()> task) {
@@ -83,12 +101,15 @@ void Session::run(const std::stop_token& stop) {
       tasks.swap(tasks_);
     }
     for (const std::function<void()>& task : tasks) {
+      const Clock::time_point begun = Clock::now();
       try {
         task();
       } catch (const std::exception& error) {
         // A scene that cannot be felt, for one. Everybody hears why, and everything else goes on.
         tell_problem(ParticipantId::nobody, error.what());
       }
+      const double took = std::chrono::duration<double>(Clock::now() - begun).count();
+      if (took > longest_task_) longest_task_ = took;
     }
     const Clock::time_point now = Clock::now();
     if (now < next) continue;
@@ -101,14 +122,17 @@ void Session::run(const std::stop_token& stop) {
     next = std::max(next + interval, now);
   }
   if (recording_) finish_recording();
+  if (changed_at_) keep_unsaved();
   bridge_.set_world(nullptr);
   shared_.reset();
   end_loop();
+  finishing_.clear();
 }
 
 void Session::tick() {
   if (world_) {
     world_->collect(recording_ && !recording_shared_ ? &*recording_ : nullptr);
+    if (recording_ && !recording_shared_) stream_->take(*recording_);
     // A copy: what is done here looks at newer frames, which gives the loop this one back to write to.
     const WorldFrame frame = world_->loop().world_frame();
     notice_lost_grasps(frame);
@@ -119,11 +143,16 @@ void Session::tick() {
       recording_told_ = Clock::now();
       tell([&](SessionListener& listener) { listener.recording_changed(true, recorded_seconds()); });
     }
-    if (recorded_seconds() > settings_.recording_seconds) {
+    if (const std::string problem = stream_->problem(); !problem.empty()) {
+      finish_recording();
+      tell_problem(ParticipantId::nobody, problem);
+    } else if (recorded_seconds() > settings_.recording_seconds) {
       finish_recording();
       tell_problem(ParticipantId::nobody, "The recording was stopped because it had become very long.");
     }
   }
+  if (changed_at_ && Clock::now() - *changed_at_ > std::chrono::duration<double>(settings_.unsaved_after))
+    keep_unsaved();
   const ViewDemand wanted = demand();
   if (!wanted.views) return;
   static const WorldFrame k_nothing;
@@ -283,6 +312,7 @@ SessionSnapshot Session::snapshot_now() {
   }
   now.recording = recording_.has_value();
   now.recording_seconds = recorded_seconds();
+  now.recordings = recorded_;
   now.sharing = sharing_;
   now.network = network_;
   for (const auto& [number, mark] : marks_) now.marks.push_back(mark.first);
@@ -302,38 +332,69 @@ std::shared_ptr<const ShownScene> Session::scene_of(const Recording& recording) 
 }
 
 void Session::command(ParticipantId who, SessionCommand command, Answered answered) {
-  post([this, who, command = std::move(command), answered = std::move(answered)] {
-    const CommandResult result = perform(who, command);
-    if (answered) answered(result);
+  // Letting go acts at once, whatever the session is busy with. What was asked for before it is still done before it,
+  // and may be to take a hand; that is let go when it is the command's turn.
+  std::vector<HandEvent> released;
+  if (const auto* wanted = std::get_if<ReleaseHand>(&command)) released = release_held_by(who, wanted->hand);
+  post([this, who, command = std::move(command), answered = std::move(answered), released = std::move(released)] {
+    for (const HandEvent& event : released) tell([&](SessionListener& listener) { listener.hand_changed(event); });
+    perform_and_answer(who, command, answered);
   });
 }
 
-CommandResult Session::command_and_wait(ParticipantId who, SessionCommand command) {
-  return ask<CommandResult>([this, who, command = std::move(command)] { return perform(who, command); });
+std::vector<HandEvent> Session::release_held_by(ParticipantId who, HandId which) {
+  std::vector<HandEvent> released;
+  const std::scoped_lock lock(people_mutex_);
+  for (Hand& hand : hands_) {
+    // It may have been lost on the way.
+    if (hand.holder != who || (which != HandId::none && hand.id != which)) continue;
+    released.push_back({who, hand.id, HandChange::released, hand.body, {}, {}});
+    release(hand);
+  }
+  return released;
 }
 
-CommandResult Session::save_scene(ParticipantId who, const std::string& name) {
+CommandResult Session::command_and_wait(ParticipantId who, SessionCommand command) {
+  auto promise = std::make_shared<std::promise<CommandResult>>();
+  std::future<CommandResult> answer = promise->get_future();
+  this->command(who, std::move(command), [promise](const CommandResult& result) { promise->set_value(result); });
+  return wait_for(answer);
+}
+
+CommandResult Session::save_scene(ParticipantId who, const std::string& name, Replacing replacing) {
   using Kind = CommandResult::Kind;
   if (!is_identifier(name))
     return {Kind::wrong, "A scene's name is made of letters, digits, - and _, at most 64 of them.", 0, {}};
   struct Now {
     std::string obstacle;
     Scene scene;
+    std::uint32_t generation = 0;
   };
   Now now = ask<Now>([this, who, name] {
     Wish wish;
     wish.who = who;
     wish.deed = Deed::save_scene;
     if (const auto made = scene_makers_.find(name); made != scene_makers_.end()) wish.maker = made->second;
-    return Now{obstacle(wish), scene_to_edit()};
+    return Now{obstacle(wish), scene_to_edit(), generation_};
   });
   if (now.obstacle.empty() && now.scene.bodies.empty())
     now.obstacle = "There is nothing to save yet; drop a part first.";
   if (!now.obstacle.empty()) return {Kind::not_now, now.obstacle, 0, {}};
   now.scene.title = scene_title(name);
-  const std::filesystem::path file = library_.save(now.scene, name);
-  post([this, who, name] {
+  std::filesystem::path file;
+  try {
+    file = library_.save(now.scene, name, replacing);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::exists) throw;
+    return {Kind::exists, error.what(), 0, {}};
+  }
+  post([this, who, name, generation = now.generation] {
     scene_makers_[name] = who;
+    // What is saved need not be kept besides.
+    if (generation == generation_) {
+      changed_at_.reset();
+      if (std::exchange(keeps_unsaved_, false)) background_->post([this] { library_.forget_unsaved(); });
+    }
     tell([](SessionListener& listener) { listener.scenes_changed(); });
   });
   return {Kind::done, {}, 0, file.string()};

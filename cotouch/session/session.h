@@ -6,6 +6,7 @@
 // does delays a hand. The touch loop itself meets only channels. Who may do what is decided in arbitration.h.
 #pragma once
 
+#include <cotouch/session/background.h>
 #include <cotouch/session/command.h>
 #include <cotouch/session/listener.h>
 #include <cotouch/session/scene_library.h>
@@ -33,8 +34,10 @@ class SharedSession;
 struct SessionSettings {
   std::filesystem::path recordings;  // folder
   double views_per_second = 60;
-  double hand_patience = 5;        // seconds of silence after which somebody else may take a hand
-  double recording_seconds = 600;  // the longest recording
+  double hand_patience = 5;                     // seconds of silence after which somebody else may take a hand
+  double recording_seconds = 600;               // the longest recording
+  std::uint64_t recording_bytes = 2ULL << 30U;  // that all recordings together may take on the disk
+  double unsaved_after = 1;                     // seconds after a change, what was not saved is kept (scene_library.h)
   PartSettings added{{.resolution = 96}, {.points = 16384}, {}};  // how added parts are prepared
   SharedSessionSettings sharing = {};  // over the network; its folder and identity must be given before it is used
 };
@@ -76,8 +79,9 @@ class Session {
   void command(ParticipantId who, SessionCommand command, Answered answered = nullptr);
   // The same, waiting. Throws Error if the session does not answer for ten seconds.
   CommandResult command_and_wait(ParticipantId who, SessionCommand command);
-  // Writes the scene as it stands, on the caller's thread because that takes a while. Throws Error if it cannot.
-  CommandResult save_scene(ParticipantId who, const std::string& name);
+  // Writes the scene as it stands, on the caller's thread because that takes a while. A scene of that name is replaced
+  // only if that is wanted; otherwise the answer says that there is one. Throws Error if it cannot be written.
+  CommandResult save_scene(ParticipantId who, const std::string& name, Replacing replacing = Replacing::refused);
 
   // Dropped without a word unless `who` holds that hand in that scene. Returns the rule that it breaks, empty if it
   // breaks none. Never waits for more than another hand's motion.
@@ -91,6 +95,8 @@ class Session {
   SceneLibrary& library() { return library_; }
   // How long the touch loop's cycles took since the scene was opened; null if no loop runs. For measuring.
   const CycleHistogram* cycle_times() const { return loop_times_.load(std::memory_order_acquire); }
+  // Seconds that the longest task kept the session's thread from making views; views themselves do not count.
+  double longest_task() const { return longest_task_.load(std::memory_order_relaxed); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -115,6 +121,8 @@ class Session {
   std::string free_color() const;
   Situation situation() const;
   void release(Hand& hand);
+  // Takes the lock itself. None: all that they hold.
+  std::vector<HandEvent> release_held_by(ParticipantId who, HandId which);
 
   // The session's thread only, from here on.
   void run(const std::stop_token& stop);
@@ -136,17 +144,51 @@ class Session {
   void notice_lost_grasps(const WorldFrame& frame);
 
   // session_scene.cpp
-  // `why` is for those who hold a hand and lose it by this.
+  // How fast contact is on this machine, measured on the largest pair of parts of some world.
+  struct Speed {
+    std::shared_ptr<const WorldModel> model;
+    double nodes_per_us = 0;
+  };
+  // A scene that is ready to be felt and shown. Making one takes a while and disturbs nothing: on any thread.
+  struct Stage {
+    std::shared_ptr<const ShownScene> scene;
+    FeelSettings feel;
+    Speed speed;
+    std::unique_ptr<Sight> sight;
+    std::unique_ptr<RunningWorld> world;  // none if the scene has nothing that moves
+    std::optional<MemberId> following;
+  };
+  // What a stage depends on besides its scene.
+  struct StageSettings {
+    FeelSettings feel;
+    Speed speed;
+    std::optional<MemberId> following;
+  };
+  StageSettings stage_settings() const { return {feel_, speed_, following_}; }
+  // Throws Error if there cannot be such a world.
+  Stage make_stage(std::shared_ptr<const ShownScene> scene, const StageSettings& settings);
+  std::unique_ptr<RunningWorld> make_world(const Scene& scene, const FeelSettings& feel,
+                                           std::optional<MemberId> following);
+  // `why` is for those who hold a hand and lose it by this. If it throws, the old scene goes on.
+  void install(Stage stage, std::string_view why);
   void install(std::shared_ptr<const ShownScene> scene, std::string_view why);
+  // For changes that bring something new to draw or to feel: makes the scene on the session's thread, the rest in the
+  // background, and does it again if another scene was faster. `pictures` are those of what is new.
+  using MakeScene = std::function<std::optional<Scene>()>;  // nothing: no longer wanted
+  void install_later(ParticipantId who, MakeScene make, std::string why, std::vector<ShownPart> pictures);
+  // After any change of what could be saved: soon, what has no name is kept.
+  void note_change();
+  void keep_unsaved();
   // A copy to be changed and installed: as it is felt and where things stand now, and without a name, because it will
   // no longer be what can be opened by that name.
   Scene scene_to_edit();
   // The same bodies go on where they are, in a world that differs in gravity, masses and such.
   void go_on_with(Scene scene);
   void rebuild_loop();
+  void start_loop();
   void end_loop();
   void release_all(std::string_view why);
-  void add_body_now(ParticipantId who, SceneBody body, std::optional<Motion> motion);
+  std::optional<Scene> with_body(ParticipantId who, SceneBody body, std::optional<Motion> motion);
   // Beside what is there, a tenth of its size away, on the same height; in a world in which things fall, above its
   // place and all that is there, or it would fall past the table.
   Pose place_beside(const Scene& scene, const SceneBody& body) const;
@@ -157,6 +199,10 @@ class Session {
   // The same at the end of a job, whose starter may have left.
   std::string obstacle_after_job(ParticipantId who, Deed deed);
   CommandResult perform(ParticipantId who, const SessionCommand& command);
+  // Also for what is done in the background and answered later.
+  void perform_and_answer(ParticipantId who, const SessionCommand& command, const Answered& answered);
+  void delete_later(ParticipantId who, const DeleteRecording& wanted, const Answered& answered);
+  void delete_later(ParticipantId who, const DeleteScene& wanted, const Answered& answered);
   CommandResult carry_out(ParticipantId who, const OpenScene& wanted);
   CommandResult carry_out(ParticipantId who, const ShowScene& wanted);
   CommandResult carry_out(ParticipantId who, const ResetScene& wanted);
@@ -165,8 +211,6 @@ class Session {
   CommandResult carry_out(ParticipantId who, const ChangeSettings& wanted);
   CommandResult carry_out(ParticipantId who, const StartRecording& wanted);
   CommandResult carry_out(ParticipantId who, const StopRecording& wanted);
-  CommandResult carry_out(ParticipantId who, const DeleteRecording& wanted);
-  CommandResult carry_out(ParticipantId who, const DeleteScene& wanted);
   CommandResult carry_out(ParticipantId who, const AddPart& wanted);
   CommandResult carry_out(ParticipantId who, const SetGravity& wanted);
   CommandResult carry_out(ParticipantId who, const SetBody& wanted);
@@ -178,7 +222,8 @@ class Session {
 
   // session_bending.cpp
   // `before` is what the body was made of when this was asked for.
-  void bend_now(ParticipantId who, BodyId body, const std::shared_ptr<const Part>& before, Part bent);
+  void bend_now(ParticipantId who, BodyId body, const std::shared_ptr<const Part>& before,
+                const std::shared_ptr<const Part>& bent, const std::vector<ShownPart>& pictures);
 
   // session_sharing.cpp
   bool is_shared() const { return shared_ != nullptr; }
@@ -186,7 +231,7 @@ class Session {
   CommandResult begin_sharing(ParticipantId who, const std::string& name,
                               const std::function<void(SharedSession&)>& begin);
   void end_sharing(const SharingStatus& status);
-  void follow_shared(Scene scene, const FeelSettings& feel, MemberId self);
+  void follow_shared(const Scene& scene, const FeelSettings& feel, MemberId self);
   void meet(const std::vector<SharedPerson>& people);
   void show_peers(PeersView peers);
   void add_remote_hands(const WorldFrame& frame, std::vector<HandView>& views);
@@ -202,8 +247,13 @@ class Session {
   CommandResult carry_out(ParticipantId who, const PlaceMark& wanted);
   CommandResult carry_out(ParticipantId who, const RemoveMark& wanted);
   bool is_in_place(BodyId body);
-  CommandResult start_job(ParticipantId who, std::string name, JobQueue::Work work);
+  CommandResult start_job(ParticipantId who, JobLane lane, std::string name, JobQueue::Work work);
   void finish_recording();
+  std::shared_ptr<RecordingStream> new_stream(const std::string& id);
+  void list_recordings();  // in the background; everybody is told
+  // A part that was dropped goes into the scene that was open or asked for then.
+  void when_opened(std::uint32_t opening, std::function<void()> task);
+  void opening_ended(std::uint32_t opening);
   double recorded_seconds() const;
 
   SessionSettings settings_;
@@ -232,7 +282,7 @@ class Session {
   std::shared_ptr<const ShownScene> scene_;
   std::unique_ptr<Sight> sight_;
   FeelSettings feel_;
-  double nodes_per_us_ = 0;              // what this machine manages in this scene; 0 if it was not measured
+  Speed speed_;                          // what this machine manages in this scene
   std::unique_ptr<RunningWorld> world_;  // none if the scene has nothing that moves
   std::atomic<const CycleHistogram*> loop_times_{nullptr};
   Clock::time_point opened_{};
@@ -243,7 +293,10 @@ class Session {
   Clock::time_point last_near_at_{};
   std::array<std::uint64_t, CycleHistogram::k_buckets> seen_cycles_{};
   float median_us_ = 0, longest_us_ = 0;  // of the last view that saw a cycle end
-  std::optional<Recording> recording_;
+  std::optional<Recording> recording_;    // its head, and what its stream has not taken yet
+  std::shared_ptr<RecordingStream> stream_;
+  std::map<std::string, std::shared_ptr<RecordingStream>> finishing_;
+  std::vector<RecordingEntry> recorded_;  // as far as is known
   std::string recording_id_;
   ParticipantId recorded_by_ = ParticipantId::nobody;
   Clock::time_point recording_told_{};
@@ -254,7 +307,12 @@ class Session {
   // Who made what since the session was started.
   std::map<std::string, ParticipantId> recording_makers_, scene_makers_;
   std::map<std::uint32_t, ParticipantId> job_starters_;
-  std::multiset<std::string> opening_;  // scenes that jobs are reading
+  std::map<std::uint32_t, std::string> opening_;    // scenes that jobs are reading, by the order of asking
+  std::uint32_t last_opening_ = 0, opened_as_ = 0;  // asked for, and the one that is open
+  std::vector<std::pair<std::uint32_t, std::function<void()>>> after_opening_;
+  std::optional<Clock::time_point> changed_at_;  // what was not saved, and is not kept yet
+  bool keeps_unsaved_ = false;                   // there is something of this scene in the library
+  std::atomic<double> longest_task_{0};
 
   // A session over the network, if there is one. Its thread meets the running world here, without waiting for more than
   // the exchange of a pointer.
@@ -278,6 +336,7 @@ class Session {
 
     // Another session, or none: what is still on its way from the one before does not count.
     void begin_anew() { ++epoch_; }
+    std::uint32_t epoch() const { return epoch_; }
 
    private:
     void post(std::function<void()> task);  // forgotten if it comes too late
@@ -299,10 +358,11 @@ class Session {
   std::map<std::uint32_t, std::pair<MarkView, SessionMark>> marks_;
   std::uint32_t last_mark_ = 0;
   bool recording_shared_ = false;
-  Clock::time_point shared_recording_began_{};
 
   std::jthread thread_;
-  std::unique_ptr<JobQueue> jobs_;  // last: its thread uses everything above
+  // Last: their threads use everything above.
+  std::unique_ptr<Background> background_;
+  std::unique_ptr<JobQueue> jobs_;
 };
 
 }  // namespace cotouch

@@ -8,9 +8,17 @@
 
 namespace cotouch {
 
+// Throws Error if the session is busy for too long.
+template <class T>
+T wait_for(std::future<T>& answer) {
+  constexpr auto k_patience = std::chrono::seconds(10);
+  if (answer.wait_for(k_patience) != std::future_status::ready)
+    throw Error("The session is too busy to answer; try again.", ErrorCode::busy);
+  return answer.get();
+}
+
 template <class T>
 T Session::ask(std::function<T()> question) {
-  constexpr auto k_patience = std::chrono::seconds(10);
   auto promise = std::make_shared<std::promise<T>>();
   std::future<T> answer = promise->get_future();
   post([promise, question = std::move(question)] {
@@ -20,9 +28,7 @@ T Session::ask(std::function<T()> question) {
       promise->set_exception(std::current_exception());
     }
   });
-  if (answer.wait_for(k_patience) != std::future_status::ready)
-    throw Error("The session is too busy to answer; try again.");
-  return answer.get();
+  return wait_for(answer);
 }
 
 template <class Tell>

@@ -46,40 +46,40 @@ CommandResult Session::carry_out(ParticipantId who, const BendBody& wanted) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty())
     return {Kind::not_now, std::move(reason), 0, {}};
   const std::shared_ptr<const Part> part = body->parts[0].part;
-  if (!wanted.elastic) {
-    NoProgress quiet;
-    bend_now(who, wanted.body, part, with_elastic(*part, std::nullopt, quiet));
-    return {};
-  }
-  return start_job(who, "Making " + body->name + " bend",
-                   [this, who, id = wanted.body, part, elastic = wanted.elastic](Progress& progress) {
-                     Part bent = with_elastic(*part, elastic, progress);
-                     post([this, who, id, part, bent = std::move(bent)] {
+  return start_job(who, JobLane::parts, "Making " + body->name + (wanted.elastic ? " bend" : " rigid"),
+                   [this, who, part, asked = std::make_shared<const BendBody>(wanted)](Progress& progress) {
+                     const auto bent = std::make_shared<const Part>(with_elastic(*part, asked->elastic, progress));
+                     progress.update("drawing it", 0);
+                     Scene alone;
+                     alone.bodies.emplace_back().parts.emplace_back().part = bent;
+                     const std::vector<ShownPart> pictures = show(std::move(alone))->parts;
+                     post([this, who, id = asked->body, part, bent, pictures] {
                        // Preparing takes a while, and someone may have taken hold in the meantime.
                        const std::string reason = obstacle_after_job(who, Deed::change_bodies);
                        if (!reason.empty()) return tell_problem(who, reason);
-                       try {
-                         bend_now(who, id, part, bent);
-                       } catch (const Error& error) {
-                         tell_problem(who, error.what());
-                       }
+                       bend_now(who, id, part, bent, pictures);
                      });
                    });
 }
 
-void Session::bend_now(ParticipantId who, BodyId id, const std::shared_ptr<const Part>& before, Part bent) {
-  const SceneBody* body = scene_->scene.find(id);
-  if (is_shared() || body == nullptr || body->parts.size() != 1 || body->parts[0].part != before)
-    return tell_problem(who, "The scene was changed while '" + before->name + "' was prepared; it is left as it is.");
-  Scene scene = scene_to_edit();
-  SceneBody& changed = *scene.find(id);
-  ScenePart& part = changed.parts[0];
-  const bool held = !bent.elastic || bent.elastic->data().anchored;
-  const char* const why = bent.elastic ? "A body was made to bend." : "A body was made rigid.";
-  part.settings = bent.settings;
-  part.part = std::make_shared<const Part>(std::move(bent));
-  if (!held) changed.motion = Motion::free;
-  install(show(std::move(scene), scene_.get()), why);
+void Session::bend_now(ParticipantId who, BodyId id, const std::shared_ptr<const Part>& before,
+                       const std::shared_ptr<const Part>& bent, const std::vector<ShownPart>& pictures) {
+  const auto make = [this, who, id, before, bent]() -> std::optional<Scene> {
+    const SceneBody* body = scene_->scene.find(id);
+    if (is_shared() || body == nullptr || body->parts.size() != 1 || body->parts[0].part != before) {
+      tell_problem(who, "The scene was changed while '" + before->name + "' was prepared; it is left as it is.");
+      return std::nullopt;
+    }
+    Scene scene = scene_to_edit();
+    SceneBody& changed = *scene.find(id);
+    ScenePart& part = changed.parts[0];
+    const bool held = !bent->elastic || bent->elastic->data().anchored;
+    part.settings = bent->settings;
+    part.part = bent;
+    if (!held) changed.motion = Motion::free;
+    return scene;
+  };
+  install_later(who, make, bent->elastic ? "A body was made to bend." : "A body was made rigid.", pictures);
 }
 
 }  // namespace cotouch

@@ -75,14 +75,28 @@ CommandResult Session::perform(ParticipantId who, const SessionCommand& command)
   try {
     if (is_shared())
       if (std::string reason = obstacle_while_shared(command); !reason.empty()) return not_now(reason);
-    return std::visit([&](const auto& wanted) { return carry_out(who, wanted); }, command);
+    return std::visit(
+        [&](const auto& wanted) -> CommandResult {
+          if constexpr (requires { carry_out(who, wanted); })
+            return carry_out(who, wanted);
+          else
+            return wrong("That is answered later.");  // by perform_and_answer
+        },
+        command);
   } catch (const std::exception& error) {
     return wrong(error.what());
   }
 }
 
-CommandResult Session::start_job(ParticipantId who, std::string name, JobQueue::Work work) {
-  const auto job = jobs_->add(std::move(name), std::move(work));
+void Session::perform_and_answer(ParticipantId who, const SessionCommand& command, const Answered& answered) {
+  const Answered answer = answered ? answered : [](const CommandResult&) {};
+  if (const auto* recording = std::get_if<DeleteRecording>(&command)) return delete_later(who, *recording, answer);
+  if (const auto* scene = std::get_if<DeleteScene>(&command)) return delete_later(who, *scene, answer);
+  answer(perform(who, command));
+}
+
+CommandResult Session::start_job(ParticipantId who, JobLane lane, std::string name, JobQueue::Work work) {
+  const auto job = jobs_->add(lane, std::move(name), std::move(work));
   if (!job) return {Kind::too_many, "Too much is being prepared already; wait until some of it is done.", 0, {}};
   job_starters_[*job] = who;
   return {Kind::done, {}, *job, {}};
@@ -91,26 +105,41 @@ CommandResult Session::start_job(ParticipantId who, std::string name, JobQueue::
 CommandResult Session::carry_out(ParticipantId who, const OpenScene& wanted) {
   if (!is_identifier(wanted.name)) return wrong("A scene's name is made of letters, digits, - and _.");
   if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty()) return not_now(reason);
-  const auto opened = [this, who](const std::shared_ptr<const ShownScene>& scene) {
-    // Preparing takes a while, and someone may have taken hold in the meantime.
-    const std::string reason = obstacle_after_job(who, Deed::open_scene);
+  const std::uint32_t opening = ++last_opening_;
+  const auto opened = [this, who, opening, name = wanted.name](const std::shared_ptr<Stage>& stage) {
+    // Preparing takes a while, and someone may have taken hold or shared the scene in the meantime.
+    std::string reason = is_shared() ? obstacle_while_shared(OpenScene{}) : obstacle_after_job(who, Deed::open_scene);
     if (!reason.empty()) return tell_problem(who, reason);
-    install(scene, "Another scene was opened.");
+    install(std::move(*stage), "Another scene was opened.");
+    opened_as_ = opening;
+    keeps_unsaved_ = name == k_unsaved_scene;
     drag_without_gravity_.reset();
   };
   const std::string& name = wanted.name;
-  opening_.insert(name);
+  opening_[opening] = name;
   // However the job ends, also if it never begins: when it is forgotten, the scene is no longer being read.
-  const std::shared_ptr<void> reading(nullptr, [this, name](void*) {
-    post([this, name] {
-      if (const auto one = opening_.find(name); one != opening_.end()) opening_.erase(one);
-    });
-  });
-  return start_job(who, "Opening " + scene_title(name), [this, name, opened, reading](Progress& progress) {
-    Scene scene = library_.load(name, progress);
-    progress.update("drawing it", 0);
-    post([opened, shown = show(std::move(scene))] { opened(shown); });
-  });
+  const std::shared_ptr<void> reading(nullptr,
+                                      [this, opening](void*) { post([this, opening] { opening_ended(opening); }); });
+  return start_job(who, JobLane::scenes, "Opening " + scene_title(name),
+                   [this, name, opened, reading, settings = stage_settings()](Progress& progress) {
+                     Scene scene = library_.load(name, progress);
+                     progress.update("drawing it", 0);
+                     auto stage = std::make_shared<Stage>(make_stage(show(std::move(scene)), settings));
+                     post([opened, stage] { opened(stage); });
+                   });
+}
+
+void Session::opening_ended(std::uint32_t opening) {
+  opening_.erase(opening);
+  auto waiting = std::exchange(after_opening_, {});
+  for (auto& [before, task] : waiting) when_opened(before, std::move(task));
+}
+
+void Session::when_opened(std::uint32_t opening, std::function<void()> task) {
+  if (!opening_.empty() && opening_.begin()->first <= opening)
+    after_opening_.emplace_back(opening, std::move(task));
+  else
+    task();
 }
 
 CommandResult Session::carry_out(ParticipantId who, const ShowScene& wanted) {
@@ -118,6 +147,8 @@ CommandResult Session::carry_out(ParticipantId who, const ShowScene& wanted) {
   Scene scene = wanted.scene;
   weigh(scene);  // here, once, and not whenever its world is made anew
   install(show(scene), "Another scene was opened.");
+  opened_as_ = ++last_opening_;
+  keeps_unsaved_ = false;
   drag_without_gravity_.reset();
   return done();
 }
@@ -192,17 +223,8 @@ CommandResult Session::carry_out(ParticipantId who, const GraspBody& wanted) {
 }
 
 CommandResult Session::carry_out(ParticipantId who, const ReleaseHand& wanted) {
-  std::vector<HandEvent> released;
-  {
-    const std::scoped_lock lock(people_mutex_);
-    for (Hand& hand : hands_) {
-      // It may have been lost on the way.
-      if (hand.holder != who || (wanted.hand != HandId::none && hand.id != wanted.hand)) continue;
-      released.push_back({who, hand.id, HandChange::released, hand.body, {}, {}});
-      release(hand);
-    }
-  }
-  for (const HandEvent& event : released) tell([&](SessionListener& listener) { listener.hand_changed(event); });
+  for (const HandEvent& event : release_held_by(who, wanted.hand))
+    tell([&](SessionListener& listener) { listener.hand_changed(event); });
   return done();
 }
 
@@ -214,7 +236,7 @@ CommandResult Session::carry_out(ParticipantId who, const ChangeSettings& wanted
   feel.contact_stiffness = wanted.contact_stiffness.value_or(feel.contact_stiffness);
   feel.max_force = wanted.max_force.value_or(feel.max_force);
   feel.budget_us = wanted.budget_us.value_or(feel.budget_us);
-  if (world_) feel.warm_nodes = nodes_for(world_->model(), nodes_per_us_, feel.budget_us);
+  if (world_) feel.warm_nodes = nodes_for(world_->model(), speed_.nodes_per_us, feel.budget_us);
   if (world_) world_->change(scene_->scene, feel);
   feel_ = feel;
   tell([&](SessionListener& listener) { listener.settings_changed(feel_); });
@@ -225,29 +247,80 @@ CommandResult Session::carry_out(ParticipantId who, const StartRecording&) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::start_recording}); !reason.empty())
     return not_now(reason);
   if (!world_) return not_now("There is nothing to record in this scene.");
+  std::uint64_t used = 0;
+  for (const RecordingEntry& entry : recorded_) used += entry.bytes;
+  if (used >= settings_.recording_bytes)
+    return not_now("Recordings take all the " + std::to_string(settings_.recording_bytes >> 20U) +
+                   " MB that they may; delete some of them first.");
   recording_id_ = recordings_.new_id();
   // A scene that was never saved has no name under which a replay could find it.
   if (scene_->scene.name.empty()) {
     auto named = std::make_shared<ShownScene>(*scene_);
     named->scene.name = "recorded-" + recording_id_;
     if (named->scene.title.empty()) named->scene.title = "Recorded " + recording_id_;
-    library_.save(named->scene, named->scene.name);
     scene_makers_[named->scene.name] = who;
     scene_ = std::move(named);
-    tell([](SessionListener& listener) { listener.scenes_changed(); });
+    background_->post([this, saved = scene_] {
+      std::string problem;
+      try {
+        library_.save(saved->scene, saved->scene.name, Replacing::wanted);
+      } catch (const std::exception& error) {
+        problem = std::string("The recording can be replayed only while its scene is open: ") + error.what();
+      }
+      post([this, problem] {
+        if (!problem.empty()) tell_problem(ParticipantId::nobody, problem);
+        tell([](SessionListener& listener) { listener.scenes_changed(); });
+      });
+    });
   }
   if (is_shared()) {
-    shared_->record(scene_->scene.name);
+    stream_ = new_stream(recording_id_);
+    shared_->record(scene_->scene.name, stream_);
     recording_shared_ = true;
-    shared_recording_began_ = Clock::now();
     recording_.emplace();  // what there is of it is with the shared session
   } else {
     recording_ = world_->start_recording(scene_->scene.name);
+    stream_ = new_stream(recording_id_);
+    stream_->take(*recording_);
   }
   recorded_by_ = who;
   recording_told_ = Clock::now();
   tell([](SessionListener& listener) { listener.recording_changed(true, 0); });
   return done();
+}
+
+std::shared_ptr<RecordingStream> Session::new_stream(const std::string& id) {
+  std::uint64_t used = 0;
+  for (const RecordingEntry& entry : recorded_) used += entry.bytes;
+  return std::make_shared<RecordingStream>(recordings_.new_file(id),
+                                           settings_.recording_bytes - std::min(used, settings_.recording_bytes),
+                                           [this, id](const RecordingStream::Result& made) {
+                                             std::string problem;
+                                             try {
+                                               recordings_.keep(id, made);
+                                             } catch (const std::exception& error) {
+                                               problem = error.what();
+                                             }
+                                             post([this, id, problem] {
+                                               finishing_.erase(id);
+                                               if (!problem.empty()) tell_problem(ParticipantId::nobody, problem);
+                                               list_recordings();
+                                             });
+                                           });
+}
+
+void Session::list_recordings() {
+  background_->post([this] {
+    std::vector<RecordingEntry> entries = recordings_.list();
+    post([this, entries = std::move(entries)] {
+      const auto is_same = [](const RecordingEntry& a, const RecordingEntry& b) {
+        return a.id == b.id && a.bytes == b.bytes && a.recovered == b.recovered;
+      };
+      if (std::equal(entries.begin(), entries.end(), recorded_.begin(), recorded_.end(), is_same)) return;
+      recorded_ = entries;
+      tell([&](SessionListener& listener) { listener.recordings_changed(entries); });
+    });
+  });
 }
 
 CommandResult Session::carry_out(ParticipantId who, const StopRecording&) {
@@ -258,63 +331,81 @@ CommandResult Session::carry_out(ParticipantId who, const StopRecording&) {
 }
 
 double Session::recorded_seconds() const {
-  if (recording_shared_) return std::chrono::duration<double>(Clock::now() - shared_recording_began_).count();
-  return recording_ ? static_cast<double>(recording_->samples.size()) * recording_->limits.period : 0;
+  return stream_ ? stream_->seconds() : 0;
 }
 
+// The rest is written by the stream, which says when it is done.
 void Session::finish_recording() {
   bool whole = true;
   if (std::exchange(recording_shared_, false)) {
-    if (shared_)
-      if (std::optional<Recording> made = shared_->stop_recording()) recording_ = std::move(made);
-  } else if (world_) {
-    world_->collect(&*recording_);
-    whole = world_->recorded_wholly();
+    if (shared_ && !shared_->is_over())
+      shared_->stop_recording();
+    else
+      stream_->finish();
+  } else {
+    if (world_) {
+      world_->collect(&*recording_);
+      whole = world_->recorded_wholly();
+    }
+    stream_->take(*recording_);
+    stream_->finish();
   }
   const double seconds = recorded_seconds();
-  const Recording finished = std::move(*recording_);
   recording_.reset();
+  finishing_[recording_id_] = std::exchange(stream_, nullptr);
   recording_makers_[recording_id_] = recorded_by_;
   tell([&](SessionListener& listener) { listener.recording_changed(false, seconds); });
-  try {
-    recordings_.save(recording_id_, finished);
-    if (!whole)
-      tell_problem(ParticipantId::nobody,
-                   "The machine was too busy to record every cycle, so a replay differs from what was felt.");
-  } catch (const std::exception& error) {
-    tell_problem(ParticipantId::nobody, error.what());
-  }
-  const std::vector<RecordingEntry> entries = recordings_.list();
-  tell([&](SessionListener& listener) { listener.recordings_changed(entries); });
+  if (!whole)
+    tell_problem(ParticipantId::nobody,
+                 "The machine was too busy to record every cycle, so a replay differs from what was felt.");
 }
 
-CommandResult Session::carry_out(ParticipantId who, const DeleteRecording& wanted) {
+void Session::delete_later(ParticipantId who, const DeleteRecording& wanted, const Answered& answered) {
   Wish wish{.who = who, .deed = Deed::delete_recording};
   if (const auto made = recording_makers_.find(wanted.id); made != recording_makers_.end()) wish.maker = made->second;
-  wish.in_use = recording_.has_value() && recording_id_ == wanted.id;
-  if (std::string reason = obstacle(wish); !reason.empty()) return not_now(reason);
-  if (!recordings_.remove(wanted.id)) return wrong("There is no such recording.");
-  recording_makers_.erase(wanted.id);
-  const std::vector<RecordingEntry> entries = recordings_.list();
-  tell([&](SessionListener& listener) { listener.recordings_changed(entries); });
-  return done();
+  wish.in_use = (recording_.has_value() && recording_id_ == wanted.id) || finishing_.contains(wanted.id);
+  if (std::string reason = obstacle(wish); !reason.empty()) return answered(not_now(reason));
+  background_->post([this, id = wanted.id, answered] {
+    const bool removed = recordings_.remove(id);
+    std::vector<RecordingEntry> entries = recordings_.list();
+    post([this, id, answered, removed, entries = std::move(entries)] {
+      if (!removed) return answered(wrong("There is no such recording."));
+      recording_makers_.erase(id);
+      recorded_ = entries;
+      tell([&](SessionListener& listener) { listener.recordings_changed(entries); });
+      answered(done());
+    });
+  });
 }
 
-CommandResult Session::carry_out(ParticipantId who, const DeleteScene& wanted) {
+void Session::delete_later(ParticipantId who, const DeleteScene& wanted, const Answered& answered) {
   Wish wish{.who = who, .deed = Deed::delete_scene};
   if (const auto made = scene_makers_.find(wanted.name); made != scene_makers_.end()) wish.maker = made->second;
-  wish.in_use = wanted.name == scene_->scene.name || opening_.contains(wanted.name);
-  if (std::string reason = obstacle(wish); !reason.empty()) return not_now(reason);
-  library_.remove(wanted.name);
-  scene_makers_.erase(wanted.name);
-  tell([](SessionListener& listener) { listener.scenes_changed(); });
-  return done();
+  wish.in_use =
+      wanted.name == scene_->scene.name ||
+      std::any_of(opening_.begin(), opening_.end(), [&](const auto& one) { return one.second == wanted.name; });
+  if (std::string reason = obstacle(wish); !reason.empty()) return answered(not_now(reason));
+  background_->post([this, name = wanted.name, answered] {
+    CommandResult result;
+    try {
+      library_.remove(name);
+    } catch (const std::exception& error) {
+      result = wrong(error.what());
+    }
+    post([this, name, answered, result] {
+      if (result.done()) {
+        scene_makers_.erase(name);
+        tell([](SessionListener& listener) { listener.scenes_changed(); });
+      }
+      answered(result);
+    });
+  });
 }
 
 CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty()) return not_now(reason);
   if (scene_->scene.editable && is_full(scene_->scene)) return not_now("The scene is full; remove a body first.");
-  return start_job(who, wanted.name, [this, who, wanted](Progress& progress) {
+  return start_job(who, JobLane::parts, wanted.name, [this, who, wanted, opening = last_opening_](Progress& progress) {
     progress.update("reading the file", 0);
     TriangleMesh mesh = wanted.mesh();
     // Turning happens about a part's origin, so that should be its middle.
@@ -328,11 +419,21 @@ CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
     body.parts[0].settings = settings_.added;
     body.parts[0].part = std::make_shared<const Part>(prepare_cached(mesh, settings_.added, progress));
     body.parts[0].matter = mass_properties(body.parts[0].part->field, 1);
-    post([this, who, body = std::move(body), motion = wanted.motion] {
-      const std::string reason = obstacle_after_job(who, Deed::change_bodies);
+    progress.update("drawing it", 0);
+    Scene alone;
+    alone.bodies.push_back(body);
+    const std::vector<ShownPart> pictures = show(std::move(alone))->parts;
+    const auto add = [this, who, body = std::move(body), motion = wanted.motion, pictures, opening] {
+      std::string reason =
+          is_shared() ? obstacle_while_shared(AddPart{}) : obstacle_after_job(who, Deed::change_bodies);
+      if (opened_as_ > opening)
+        reason =
+            "'" + body.name + "' is ready, but another scene was opened meanwhile; drop it again to have it there.";
       if (!reason.empty()) return tell_problem(who, reason);
-      add_body_now(who, body, motion);
-    });
+      const auto make = [this, who, body, motion] { return with_body(who, body, motion); };
+      install_later(who, make, "A part was added.", pictures);
+    };
+    post([this, add, opening] { when_opened(opening, add); });
   });
 }
 
@@ -387,6 +488,7 @@ CommandResult Session::carry_out(ParticipantId who, const SetBody& wanted) {
   }
   if (other_motion) {
     install(show(std::move(scene), scene_.get()), "A body was fixed or freed.");
+    note_change();
   } else {
     go_on_with(std::move(scene));
     tell([&](SessionListener& listener) { listener.body_changed(*scene_->scene.find(wanted.body)); });
@@ -408,6 +510,7 @@ CommandResult Session::carry_out(ParticipantId who, const CopyBody& wanted) {
   copy.pose = place_beside(scene, copy);
   scene.bodies.push_back(std::move(copy));
   install(show(std::move(scene), scene_.get()), "A body was copied.");
+  note_change();
   return done();
 }
 
@@ -422,6 +525,7 @@ CommandResult Session::carry_out(ParticipantId who, const RemoveBody& wanted) {
   if (scene.task && scene.task->body == wanted.body) scene.task.reset();
   close_gap(scene, wanted.body);
   install(show(std::move(scene), scene_.get()), "A body was removed.");
+  note_change();
   return done();
 }
 

@@ -22,6 +22,14 @@ Vec3d above(const Scene& scene, const Vec3d& place, const Box3d& box) {
   return {place.x, place.y, top + 0.1 * norm(box.size()) - box.low.z};
 }
 
+// The same data: what was measured on one holds for the other.
+bool have_same_largest_pair(const WorldModel& a, const WorldModel& b) {
+  const NestedContact *one = largest_pair(a), *two = largest_pair(b);
+  if (one == nullptr || two == nullptr) return one == two;
+  return one->shell().data().positions.data() == two->shell().data().positions.data() &&
+         one->field().data().samples.data() == two->field().data().samples.data();
+}
+
 }  // namespace
 
 void Session::end_loop() {
@@ -33,21 +41,34 @@ void Session::end_loop() {
   earlier_cycles_ += last.cycle;
   earlier_missed_ += last.missed;
   world_->collect(recording_ && !recording_shared_ ? &*recording_ : nullptr);
+  if (recording_ && !recording_shared_) stream_->take(*recording_);
   world_.reset();
 }
 
-// A new loop, for a new scene or for bodies that are put somewhere else: it begins with zero force fading in.
-void Session::rebuild_loop() {
-  end_loop();
-  const std::vector<SceneBody>& bodies = scene_->scene.bodies;
-  if (std::all_of(bodies.begin(), bodies.end(),
+std::unique_ptr<RunningWorld> Session::make_world(const Scene& scene, const FeelSettings& feel,
+                                                  std::optional<MemberId> following) {
+  if (std::all_of(scene.bodies.begin(), scene.bodies.end(),
                   [](const SceneBody& b) { return b.motion == Motion::fixed && !is_elastic(b); }))
-    return;
-  world_ = following_ ? std::make_unique<RunningWorld>(scene_->scene, feel_, devices_, Following{*following_})
-                      : std::make_unique<RunningWorld>(scene_->scene, feel_, devices_);
+    return nullptr;
+  constexpr auto k_later = RunningWorld::Attaching::later;
+  return following ? std::make_unique<RunningWorld>(scene, feel, devices_, Following{*following}, k_later)
+                   : std::make_unique<RunningWorld>(scene, feel, devices_, k_later);
+}
+
+void Session::start_loop() {
+  if (!world_) return;
   seen_cycles_.fill(0);
+  world_->attach();
   world_->loop().start();
   loop_times_ = &world_->loop().cycle_times();
+}
+
+// A new loop, for bodies that are put somewhere else: it begins with zero force fading in.
+void Session::rebuild_loop() {
+  std::unique_ptr<RunningWorld> world = make_world(scene_->scene, feel_, following_);
+  end_loop();
+  world_ = std::move(world);
+  start_loop();
 }
 
 void Session::release_all(std::string_view why) {
@@ -63,41 +84,116 @@ void Session::release_all(std::string_view why) {
   for (const HandEvent& event : lost) tell([&](SessionListener& listener) { listener.hand_changed(event); });
 }
 
-void Session::install(std::shared_ptr<const ShownScene> scene, std::string_view why) {
-  check_savable(scene->scene);
-  FeelSettings feel = feel_;
-  feel.contact_stiffness = scene->scene.contact_stiffness;
-  feel.max_force = std::min(scene->scene.coupling.max_force, max_force_range().high);
+Session::Stage Session::make_stage(std::shared_ptr<const ShownScene> shown, const StageSettings& settings) {
+  const Scene& scene = shown->scene;
+  check_savable(scene);
+  Stage stage;
+  stage.following = settings.following;
+  FeelSettings& feel = stage.feel = settings.feel;
+  feel.contact_stiffness = scene.contact_stiffness;
+  feel.max_force = std::min(scene.coupling.max_force, max_force_range().high);
   feel.warm_nodes = 0;
-  const auto model =
-      felt_model(scene->scene, feel);  // throws if there cannot be such a world; the old one goes on then
+  const auto model = felt_model(scene, feel);
   check_weight(*model);
+  stage.speed = settings.speed;
+  if (stage.speed.model == nullptr || !have_same_largest_pair(*stage.speed.model, *model))
+    stage.speed = {model, measured_nodes_per_us(*model)};
+  feel.warm_nodes = nodes_for(*model, stage.speed.nodes_per_us, feel.budget_us);
+  stage.sight = std::make_unique<Sight>(shown, model);
+  stage.world = make_world(scene, feel, settings.following);
+  stage.scene = std::move(shown);
+  return stage;
+}
+
+void Session::install(std::shared_ptr<const ShownScene> scene, std::string_view why) {
+  install(make_stage(std::move(scene), stage_settings()), why);
+}
+
+void Session::install(Stage stage, std::string_view why) {
+  // Settings that changed while it was made are rare.
+  if (stage.feel.budget_us != feel_.budget_us || stage.following != following_)
+    stage = make_stage(stage.scene, stage_settings());
   if (recording_) finish_recording();
+  if (changed_at_) keep_unsaved();
   end_loop();
-  ++generation_;
   release_all(why);
+  world_ = std::move(stage.world);
+  try {
+    start_loop();
+  } catch (...) {
+    // No thread was to be had, for one. What was there before is felt again.
+    world_.reset();
+    rebuild_loop();
+    throw;
+  }
+  ++generation_;
   {
     const std::scoped_lock lock(people_mutex_);
     hand_generation_ = generation_;
-    scene_center_ = scene->scene.bounds().center();
-    farthest_ = 10 * scene->scene.size();
+    scene_center_ = stage.scene->scene.bounds().center();
+    farthest_ = 10 * stage.scene->scene.size();
   }
-  scene_ = std::move(scene);
-  feel_ = feel;
+  scene_ = std::move(stage.scene);
+  feel_ = stage.feel;
+  speed_ = std::move(stage.speed);
+  sight_ = std::move(stage.sight);
   last_body_ = 0;
   for (const SceneBody& body : scene_->scene.bodies) last_body_ = std::max(last_body_, body.id);
   earlier_cycles_ = earlier_missed_ = 0;
   opened_ = Clock::now();
   last_near_at_ = {};
   near_left_ = 0;
-  // No loop runs here, so nothing disturbs the measurement and the measurement disturbs nobody.
-  nodes_per_us_ = measured_nodes_per_us(*model);
-  feel_.warm_nodes = nodes_for(*model, nodes_per_us_, feel_.budget_us);
-  sight_ = std::make_unique<Sight>(scene_, model);
-  rebuild_loop();
   tell([&](SessionListener& listener) {
     listener.scene_changed(generation_, scene_->scene.name);
     listener.settings_changed(feel_);
+  });
+}
+
+void Session::install_later(ParticipantId who, MakeScene make, std::string why, std::vector<ShownPart> pictures) {
+  std::optional<Scene> scene = make();
+  if (!scene) return;
+  // Its pictures, and those that are there already.
+  auto known = std::make_shared<ShownScene>();
+  known->parts = scene_->parts;
+  known->parts.insert(known->parts.end(), pictures.begin(), pictures.end());
+  background_->post([this, who, make = std::move(make), why = std::move(why), pictures = std::move(pictures), known,
+                     scene = std::move(*scene), generation = generation_, settings = stage_settings()] {
+    std::shared_ptr<Stage> stage;
+    std::string problem;
+    try {
+      stage = std::make_shared<Stage>(make_stage(show(scene, known.get()), settings));
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+    post([this, who, make, why, pictures, stage, problem, generation] {
+      // Somebody may have taken hold or shared the scene meanwhile.
+      std::string reason =
+          is_shared() ? obstacle_while_shared(AddPart{}) : obstacle_after_job(who, Deed::change_bodies);
+      if (!stage) reason = problem;
+      if (!reason.empty()) return tell_problem(who, reason);
+      if (generation != generation_) return install_later(who, make, why, pictures);
+      install(std::move(*stage), why);
+      note_change();
+    });
+  });
+}
+
+void Session::note_change() {
+  if (scene_->scene.name.empty() && !is_shared()) changed_at_ = Clock::now();
+}
+
+void Session::keep_unsaved() {
+  changed_at_.reset();
+  if (scene_->scene.bodies.empty()) return;
+  keeps_unsaved_ = true;
+  background_->post([this, scene = scene_to_edit()] {
+    try {
+      library_.keep_unsaved(scene);
+      post([this] { tell([](SessionListener& listener) { listener.scenes_changed(); }); });
+    } catch (const std::exception& error) {
+      const std::string problem = std::string("What was not saved yet cannot be kept: ") + error.what();
+      post([this, problem] { tell_problem(ParticipantId::nobody, problem); });
+    }
   });
 }
 
@@ -128,6 +224,7 @@ void Session::go_on_with(Scene scene) {
   scene_ = show(std::move(scene), scene_.get());
   near_left_ = 0;
   sight_ = std::make_unique<Sight>(scene_, felt_model(scene_->scene, feel_));
+  note_change();
 }
 
 Pose Session::place_beside(const Scene& scene, const SceneBody& body) const {
@@ -141,7 +238,7 @@ Pose Session::place_beside(const Scene& scene, const SceneBody& body) const {
           body.pose.rotation};
 }
 
-void Session::add_body_now(ParticipantId who, SceneBody body, std::optional<Motion> motion) {
+std::optional<Scene> Session::with_body(ParticipantId who, SceneBody body, std::optional<Motion> motion) {
   Scene scene;
   if (scene_->scene.editable)
     scene = scene_to_edit();
@@ -152,14 +249,17 @@ void Session::add_body_now(ParticipantId who, SceneBody body, std::optional<Moti
     scene.title = "My parts";
     scene.drag = 20;  // nothing falls unless somebody turns gravity on: what is let go stays where it is
   }
-  if (scene.bodies.size() >= k_most_bodies)
-    return tell_problem(who, "A scene holds at most " + std::to_string(k_most_bodies) + " bodies; remove one first.");
-  body.id = ++last_body_;
+  if (scene.bodies.size() >= k_most_bodies) {
+    tell_problem(who, "A scene holds at most " + std::to_string(k_most_bodies) + " bodies; remove one first.");
+    return std::nullopt;
+  }
+  body.id = 1;
+  for (const SceneBody& other : scene.bodies) body.id = std::max(body.id, other.id + 1);
   body.removable = true;
   body.motion = motion.value_or(scene.bodies.empty() ? Motion::fixed : Motion::free);
   if (!scene.bodies.empty()) body.pose = place_beside(scene, body);
   scene.bodies.push_back(std::move(body));
-  install(show(std::move(scene), scene_.get()), "A part was added.");
+  return scene;
 }
 
 }  // namespace cotouch

@@ -209,8 +209,7 @@ void Session::end_sharing(const SharingStatus& status) {
   tell([&](SessionListener& listener) { listener.sharing_changed(sharing_); });
 }
 
-void Session::follow_shared(Scene scene, const FeelSettings& feel, MemberId self) {
-  bridge_.set_world(nullptr);
+void Session::follow_shared(const Scene& given, const FeelSettings& feel, MemberId self) {
   const bool comes_back = following_.has_value();
   const bool hosts =
       sharing_.state == SharingStatus::State::starting || sharing_.state == SharingStatus::State::hosting;
@@ -218,19 +217,40 @@ void Session::follow_shared(Scene scene, const FeelSettings& feel, MemberId self
                           : hosts    ? "The scene is shared."
                                      : "A shared session was joined.";
   const auto has_number = [](const SceneBody& a, const SceneBody& b) { return a.id == b.id; };
-  const bool same = comes_back && std::equal(scene.bodies.begin(), scene.bodies.end(), scene_->scene.bodies.begin(),
+  const bool same = comes_back && std::equal(given.bodies.begin(), given.bodies.end(), scene_->scene.bodies.begin(),
                                              scene_->scene.bodies.end(), has_number);
-  following_ = self;
-  scene.contact_stiffness = feel.contact_stiffness;
-  scene.coupling.max_force = feel.max_force;
   if (same) {
+    bridge_.set_world(nullptr);
+    following_ = self;
     release_all(why);
     rebuild_loop();
-  } else {
-    weigh(scene);
-    install(show(std::move(scene)), why);
+    bridge_.set_world(world_.get());
+    return;
   }
-  bridge_.set_world(world_.get());
+  Scene scene = given;
+  scene.contact_stiffness = feel.contact_stiffness;
+  scene.coupling.max_force = feel.max_force;
+  StageSettings settings = stage_settings();
+  settings.following = self;
+  background_->post([this, why, self, settings, known = scene_, scene = std::move(scene), epoch = bridge_.epoch()] {
+    std::shared_ptr<Stage> stage;
+    std::string problem;
+    try {
+      Scene weighed = scene;
+      weigh(weighed);
+      stage = std::make_shared<Stage>(make_stage(show(std::move(weighed), known.get()), settings));
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+    post([this, why, self, stage, problem, epoch] {
+      if (epoch != bridge_.epoch() || !is_shared()) return;
+      if (!stage) return tell_problem(ParticipantId::nobody, problem);
+      bridge_.set_world(nullptr);
+      following_ = self;
+      install(std::move(*stage), why);
+      bridge_.set_world(world_.get());
+    });
+  });
 }
 
 // Those at other programs are participants here too.

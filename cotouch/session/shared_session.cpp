@@ -129,27 +129,29 @@ void SharedSession::emulate(const NetworkProfile& profile) {
   post([this, profile] { network_->emulate(profile); });
 }
 
-void SharedSession::record(const std::string& scene_name) {
-  post([this, scene_name] {
-    if (!runner_) return;
+void SharedSession::record(const std::string& scene_name, std::shared_ptr<RecordingStream> stream) {
+  post([this, scene_name, stream = std::move(stream)] {
+    if (!runner_) return stream->finish();
     recording_ended_ = false;
     recording_ = begin_shared_recording(*model_, runner_->objective_state(),
                                         format_recorded_scene({scene_name, feel_, k_shared_pace}));
+    recording_stream_ = stream;
     for (MemberId m = 0; m < k_shared_hands; ++m)
       if (introductions_[m] && peer_->is_member(m))
         append_event(*recording_, {0, m, RecordedEvent::Kind::joined, clean_name(introductions_[m]->name)});
+    stream->take(*recording_);
   });
 }
 
-std::optional<Recording> SharedSession::stop_recording() {
-  std::promise<std::optional<Recording>> promise;
-  std::future<std::optional<Recording>> answer = promise.get_future();
-  if (over_) return std::exchange(recording_, std::nullopt);
-  post([this, &promise] { promise.set_value(std::exchange(recording_, std::nullopt)); });
-  while (answer.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready)
-    if (over_) break;
-  if (answer.wait_for(std::chrono::milliseconds(200)) == std::future_status::ready) return answer.get();
-  return std::exchange(recording_, std::nullopt);  // the thread ended before it came to that
+void SharedSession::stop_recording() {
+  post([this] { finish_stream(); });
+}
+
+void SharedSession::finish_stream() {
+  if (recording_ && recording_stream_) recording_stream_->take(*recording_);
+  if (recording_stream_) recording_stream_->finish();
+  recording_.reset();
+  recording_stream_.reset();
 }
 
 AgreedTick SharedSession::agreed() const {
@@ -177,6 +179,7 @@ void SharedSession::run(const std::stop_token& stop) {
     }
   }
   close_journal();
+  finish_stream();
   over_ = true;
 }
 
@@ -297,9 +300,10 @@ void SharedSession::confirmed(const ConfirmTick& confirm) {
   for (std::optional<Recording>* recording : {&recording_, &rolling_}) {
     if (!*recording || (recording == &recording_ && recording_ended_)) continue;
     if (confirm.inputs.reset)
-      append_event(**recording, {(*recording)->samples.size(), std::nullopt, RecordedEvent::Kind::reset, {}});
+      append_event(**recording, {(*recording)->length(), std::nullopt, RecordedEvent::Kind::reset, {}});
     append_tick(**recording, confirm.inputs.hands, state);
   }
+  if (recording_) recording_stream_->take(*recording_);
   if (tick % (10 * settings_.peer.hash_every) == 0) rolling_ = begin_shared_recording(*model_, state, description_);
   write_journal(confirm, state, hash);
 }
@@ -311,7 +315,7 @@ void SharedSession::noticed(const SessionNotice& notice) {
   };
   const auto record_event = [&](RecordedEvent::Kind kind, const std::string& text) {
     if (recording_ && !recording_ended_ && notice.member < k_shared_hands)
-      append_event(*recording_, {recording_->samples.size(), notice.member, kind, text});
+      append_event(*recording_, {recording_->length(), notice.member, kind, text});
   };
   // Whoever says more than people can read is not heard for a moment. The world is the same for all, these are not.
   const double now = static_cast<double>(notice.tick) * settings_.peer.rollback.tick_seconds;

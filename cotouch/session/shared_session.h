@@ -11,6 +11,7 @@
 #include <cotouch/session/scene_library.h>
 #include <cotouch/session/shared_session_listener.h>
 #include <cotouch/session/world_runner.h>
+#include <cotouch/touch/recording_stream.h>
 
 #include <atomic>
 #include <filesystem>
@@ -45,9 +46,10 @@ class SharedSession final : private PeerNetworkListener {
   void reset_world();
   void synchronise(bool on);
   void emulate(const NetworkProfile& profile);
-  void record(const std::string& scene_name);
-  // What was agreed on since record(); nothing if it was not called.
-  std::optional<Recording> stop_recording();
+  // What is agreed on from now on goes to the stream, which is finished by stop_recording() or when the session is
+  // over.
+  void record(const std::string& scene_name, std::shared_ptr<RecordingStream> stream);
+  void stop_recording();
   bool is_over() const { return over_.load(); }
   AgreedTick agreed() const;  // the newest
 
@@ -110,6 +112,7 @@ class SharedSession final : private PeerNetworkListener {
   void begin_hosting();
   void start_peer(MemberId self, const ObjectiveSnapshot& snapshot);
   void end_recording();
+  void finish_stream();
   void start_world(const WorldState& state, Tick tick);
   std::vector<NetAddress> own_addresses() const;
   Introduction own_introduction() const;
@@ -213,7 +216,8 @@ class SharedSession final : private PeerNetworkListener {
   double counted_at_ = 0;
   std::int64_t last_mark_ = 0;
   bool state_changed_ = false;
-  std::optional<Recording> recording_;
+  std::optional<Recording> recording_;  // what its stream has not taken yet
+  std::shared_ptr<RecordingStream> recording_stream_;
   bool recording_ended_ = false;      // before it was stopped
   std::optional<Recording> rolling_;  // the newest seconds, for the desync alarm
   std::optional<JournalWriter> journal_;

@@ -84,7 +84,7 @@ void append_tick(Recording& recording, std::span<const HandInput> inputs, const 
   std::size_t hands = std::min<std::size_t>({inputs.size(), recording.hands, after.hands().size()});
   while (hands > 0 && !inputs[hands - 1].present) --hands;
   RecordedSample& kept = recording.samples.emplace_back();
-  kept.time = static_cast<double>(recording.samples.size() - 1) * recording.limits.period;
+  kept.time = static_cast<double>(recording.length() - 1) * recording.limits.period;
   kept.hands.reserve(hands);
   for (std::size_t i = 0; i < hands; ++i)
     kept.hands.push_back(inputs[i].present ? HandSample{inputs[i], after.hands()[i].felt, Motors::on} : HandSample{});
@@ -92,7 +92,9 @@ void append_tick(Recording& recording, std::span<const HandInput> inputs, const 
 }
 
 bool append_event(Recording& recording, RecordedEvent event) {
-  if (recording.events.size() >= k_recorded_events || (event.hand && *event.hand >= recording.hands)) return false;
+  if (recording.events_handed_on + recording.events.size() >= k_recorded_events ||
+      (event.hand && *event.hand >= recording.hands))
+    return false;
   shorten(event.text);
   recording.events.push_back(std::move(event));
   return true;

@@ -9,17 +9,22 @@
 // session, levels follow from the state, and what is felt is what the world gives: limiters are each peer's own. What
 // people did besides (joined, left, said, marked) is kept as events.
 //
-// File, version 5, little-endian, no padding: the eight bytes "COTOUCHR"; u32 version; u32 flags (bit 0: levels are
-// recorded, else they follow from the state; bit 1: forces went through limiters; the others 0); u32 number of hands H;
-// u32 number of pairs P whose levels are kept; u32 length of the scene's description; u32 number of events; u64 bytes
-// of the state; u64 number of samples; u64 hash of the world's model; f64 each of `LimitSettings` in its order; with
-// limiters, for each hand a `LimiterState` (7 f64); the description; the state. Then for each sample: f64 time; u64
-// state hash; u32 points in contact; u32 nodes visited; f32 deepest; u32 nanoseconds; u32 number of hands up to the
-// last one that was there; for each of these u32 present and, if it is 1, u32 action, u32 body, u32 buttons, u32
-// motors, pose (7 f64), felt (6 f64); P bytes of levels. Then for each event: u64 tick; u32 hand (all bits set: none);
-// u32 kind; u32 length of its text; the text. At the end u64 XXH3 of everything before it.
+// File, version 6, little-endian, no padding, made so that it can be written as things happen and read however far it
+// came. A head: the eight bytes "COTOUCHR"; u32 version; u32 flags (bit 0: levels are recorded, else they follow from
+// the state; bit 1: forces went through limiters; the others 0); u32 number of hands H; u32 number of pairs P whose
+// levels are kept; u32 length of the scene's description; u64 bytes of the state; u64 hash of the world's model; f64
+// each of `LimitSettings` in its order; with limiters, for each hand a `LimiterState` (7 f64); the description; the
+// state; u64 XXH3 of all this. Then blocks: u32 kind; u32 how many things are in it; u32 bytes of its content; the
+// content; u64 XXH3 of the hash before it (the head's or the last block's) and the block up to here. Kinds:
+//   1  samples, each: f64 time; u64 state hash; u32 points in contact; u32 nodes visited; f32 deepest; u32 nanoseconds;
+//      u32 number of hands up to the last one that was there (of which the upper 16 bits are 0, kept for flags that say
+//      what else follows); for each of these u32 present and, if it is 1, u32 action, u32 body, u32 buttons, u32
+//      motors, pose (7 f64), felt (6 f64); P bytes of levels
+//   2  events, each: u64 tick; u32 hand (all bits set: none); u32 kind; u32 length of its text; the text
+//   3  the end: u64 number of samples; u64 number of events. Nothing follows.
+// A file whose last whole block is another one breaks off there: the program was ended, or the disk was full.
 //
-// Files of version 4, which knew only loops, are read as well.
+// Files of version 5, all in one with a hash behind it, and of version 4, which knew only loops, are read as well.
 #pragma once
 
 #include <cotouch/touch/loop.h>
@@ -78,6 +83,11 @@ struct Recording {
   std::vector<std::byte> state;        // of the world before the first sample
   std::vector<RecordedSample> samples;
   std::vector<RecordedEvent> events;  // in the order in which they were learnt
+  bool finished = true;               // false: it breaks off, and there was more
+  // While it is made and goes to disk (recording_stream.h): what came before the samples and events that are here.
+  std::uint64_t handed_on = 0, events_handed_on = 0;
+
+  std::uint64_t length() const { return handed_on + samples.size(); }  // samples so far
 };
 
 // The head of a recording of what a loop does from `mark` on.
@@ -106,8 +116,8 @@ std::vector<RecordedPerson> recorded_people(const Recording& recording);
 
 // The file is there whole or not at all. Throws Error if it cannot be written.
 void write_recording(const Recording& recording, const std::filesystem::path& file);
-// Throws Error on a file that is not a whole recording of finite numbers. Memory is a small multiple of the file's
-// size.
+// Throws Error on a file that is no recording of finite numbers. Of one that breaks off or is damaged behind its head,
+// what is before that comes back, and says that it is not finished. Memory is a small multiple of the file's size.
 Recording read_recording(const std::filesystem::path& file);
 // The same from bytes; `name` is for the message.
 Recording parse_recording(std::span<const std::byte> bytes, const std::string& name);

@@ -5,154 +5,16 @@
 #include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
 
+#include <cotouch/touch/recording_format.h>
+
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 
 namespace cotouch {
+
+using namespace recording_format;
+
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "recordings are written in the machine's byte order");
-
-constexpr char k_magic[8] = {'C', 'O', 'T', 'O', 'U', 'C', 'H', 'R'};
-constexpr std::uint32_t k_version = 5, k_version_of_loops = 4;
-constexpr std::uint32_t k_levels_recorded = 1, k_limited = 2;  // flags
-constexpr std::uint32_t k_no_hand = 0xffffffff;
-constexpr std::uint64_t k_last_tick = 1ULL << 53U;  // what a double, and so JSON, can tell from the next one
-
-// Writing and reading go through the same `visit` functions below, so the two cannot disagree about the order.
-class Writer {
- public:
-  template <class T>
-  using Visited = const T;
-  static constexpr bool k_reads = false;
-
-  std::vector<std::byte> bytes;
-  template <class T>
-  void operator()(const T& value) {
-    raw(std::as_bytes(std::span(&value, 1)));
-  }
-  void raw(std::span<const std::byte> more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
-};
-
-class Reader {
- public:
-  template <class T>
-  using Visited = T;
-  static constexpr bool k_reads = true;
-
-  explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
-  bool ok = true;  // false once more was asked for than there is, or a number was out of its range
-  template <class T>
-  void operator()(T& value) {
-    if (rest_.size() < sizeof(T)) {
-      ok = false;
-      return;
-    }
-    std::memcpy(&value, rest_.data(), sizeof(T));
-    rest_ = rest_.subspan(sizeof(T));
-    if constexpr (std::is_floating_point_v<T>) ok = ok && std::isfinite(value);
-  }
-  std::span<const std::byte> raw(std::size_t count) {
-    if (rest_.size() < count) {
-      ok = false;
-      return {};
-    }
-    const auto taken = rest_.first(count);
-    rest_ = rest_.subspan(count);
-    return taken;
-  }
-  std::size_t left() const { return rest_.size(); }
-
- private:
-  std::span<const std::byte> rest_;
-};
-
-template <class Io, class T>
-using Visited = typename Io::template Visited<T>;
-
-template <class Io>
-void visit(Io& io, Visited<Io, Vec3d>& v) {
-  io(v.x), io(v.y), io(v.z);
-}
-template <class Io>
-void visit(Io& io, Visited<Io, Pose>& pose) {
-  visit(io, pose.position);
-  io(pose.rotation.w), io(pose.rotation.x), io(pose.rotation.y), io(pose.rotation.z);
-}
-template <class Io>
-void visit(Io& io, Visited<Io, Wrench>& wrench) {
-  visit(io, wrench.force), visit(io, wrench.torque);
-}
-template <class Io>
-void visit(Io& io, Visited<Io, LimitSettings>& limits) {
-  io(limits.max_force), io(limits.max_torque), io(limits.force_rate), io(limits.torque_rate);
-  io(limits.ramp_seconds), io(limits.period);
-}
-template <class Io>
-void visit(Io& io, Visited<Io, LimiterState>& state) {
-  visit(io, state.last);
-  io(state.ramp);
-}
-// A choice travels as a u32; one that is not known becomes the last.
-template <class Io, class Choice>
-void visit_choice(Io& io, Choice& choice, std::remove_const_t<Choice> last) {
-  auto number = static_cast<std::uint32_t>(choice);
-  io(number);
-  if constexpr (Io::k_reads) choice = static_cast<Choice>(std::min(number, static_cast<std::uint32_t>(last)));
-}
-template <class Io>
-void visit(Io& io, Visited<Io, HandSample>& hand) {
-  std::uint32_t present = hand.input.present ? 1 : 0;
-  io(present);
-  if constexpr (Io::k_reads) {
-    io.ok = io.ok && present <= 1;
-    hand.input.present = present == 1;
-  }
-  if (present == 0) return;
-  visit_choice(io, hand.input.action, HandInput::Action::release);
-  io(hand.input.body), io(hand.input.buttons);
-  visit_choice(io, hand.motors, Motors::off);
-  visit(io, hand.input.pose);
-  visit(io, hand.felt);
-}
-template <class Io>
-void visit(Io& io, Visited<Io, RecordedSample>& sample, std::uint32_t hands, std::uint32_t pairs) {
-  io(sample.time), io(sample.state_hash);
-  io(sample.in_contact), io(sample.visited), io(sample.deepest), io(sample.cycle_ns);
-  auto there = static_cast<std::uint32_t>(std::min<std::size_t>(sample.hands.size(), hands));
-  if constexpr (!Io::k_reads) {
-    while (there > 0 && !sample.hands[there - 1].input.present) --there;
-  }
-  io(there);
-  if constexpr (Io::k_reads) {
-    io.ok = io.ok && there <= hands;
-    sample.hands.resize(io.ok ? there : 0);
-  }
-  for (std::size_t i = 0; i < std::min<std::size_t>(there, sample.hands.size()); ++i) visit(io, sample.hands[i]);
-  for (std::size_t i = 0; i < pairs; ++i) io(sample.levels[i]);
-}
-constexpr std::size_t k_smallest_sample = 8 + 8 + 4 * 4 + 4;
-
-template <class Io>
-void visit(Io& io, Visited<Io, RecordedEvent>& event, std::uint32_t hands) {
-  std::uint32_t hand = event.hand.value_or(k_no_hand), kind = static_cast<std::uint32_t>(event.kind),
-                length = static_cast<std::uint32_t>(event.text.size());
-  io(event.tick), io(hand), io(kind), io(length);
-  if constexpr (Io::k_reads) {
-    io.ok = io.ok && event.tick <= k_last_tick && (hand == k_no_hand || hand < hands) && length <= k_event_text &&
-            kind <= static_cast<std::uint32_t>(RecordedEvent::Kind::reset);
-    const auto text = io.raw(io.ok ? length : 0);
-    if (!io.ok) return;
-    if (hand != k_no_hand) event.hand = hand;
-    event.kind = static_cast<RecordedEvent::Kind>(kind);
-    event.text.assign(reinterpret_cast<const char*>(text.data()), text.size());
-  } else {
-    io.raw(std::as_bytes(std::span(event.text)));
-  }
-}
-constexpr std::size_t k_smallest_event = 8 + 3 * 4;
 
 // A sample of version 4 has a place for every hand, there or not, and fills levels up to a multiple of eight bytes.
 std::size_t padded(std::size_t bytes) {
@@ -187,50 +49,9 @@ std::size_t sample_bytes_of_loops(std::uint32_t hands, std::uint32_t pairs) {
               ErrorCode::damaged_file);
 }
 
-}  // namespace
-
-void write_recording(const Recording& recording, const std::filesystem::path& file) {
-  const Recording& r = recording;
-  Writer head, body;
-  const std::uint32_t flags = (r.levels_recorded ? k_levels_recorded : 0U) | (r.limited ? k_limited : 0U);
-  head.raw(std::as_bytes(std::span(k_magic)));
-  head(k_version), head(flags), head(r.hands), head(r.pairs);
-  head(static_cast<std::uint32_t>(r.scene.size())), head(static_cast<std::uint32_t>(r.events.size()));
-  head(std::uint64_t{r.state.size()}), head(std::uint64_t{r.samples.size()}), head(r.model_hash);
-  visit(head, r.limits);
-  if (r.limited)
-    for (const LimiterState& limiter : r.limiters) visit(head, limiter);
-  head.raw(std::as_bytes(std::span(r.scene)));
-  head.raw(r.state);
-  for (const RecordedSample& sample : r.samples) visit(body, sample, r.hands, r.pairs);
-  for (const RecordedEvent& event : r.events) visit(body, event, r.hands);
-  Hasher hasher;
-  hasher.add_bytes(head.bytes);
-  hasher.add_bytes(body.bytes);
-  const std::uint64_t digest = hasher.digest();
-  const std::span<const std::byte> pieces[] = {head.bytes, body.bytes, std::as_bytes(std::span(&digest, 1))};
-  write_file(file, pieces);
-}
-
-Recording parse_recording(std::span<const std::byte> bytes, const std::string& name) {
-  Reader in(bytes);
-  const auto magic = in.raw(sizeof k_magic);
-  if (!in.ok || std::memcmp(magic.data(), k_magic, sizeof k_magic) != 0) refuse(name, "it is not a recording.");
-  Recording r;
-  std::uint32_t version = 0, flags = k_levels_recorded | k_limited, scene_bytes = 0, events = 0;
-  std::uint64_t state_bytes = 0, samples = 0;
-  in(version);
-  if (in.ok && version != k_version && version != k_version_of_loops)
-    refuse(name, "it was made by another version of cotouch; this one reads versions 4 and 5.");
-  const bool of_loops = version == k_version_of_loops;
-  if (!of_loops) in(flags);
-  in(r.hands), in(r.pairs), in(scene_bytes);
-  if (!of_loops) in(events);
-  in(state_bytes), in(samples), in(r.model_hash);
-  if (!in.ok || flags > (k_levels_recorded | k_limited) || r.hands > (of_loops ? k_loop_hands : k_recorded_hands) ||
-      r.pairs > k_recorded_pairs || scene_bytes > k_recorded_scene || events > k_recorded_events ||
-      state_bytes > in.left())
-    refuse(name, "its beginning is damaged.");
+// What every version has after its own beginning.
+void read_limits(Reader& in, Recording& r, std::uint32_t flags, std::uint32_t scene_bytes, std::uint64_t state_bytes,
+                 const std::string& name) {
   r.levels_recorded = (flags & k_levels_recorded) != 0;
   r.limited = (flags & k_limited) != 0;
   visit(in, r.limits);
@@ -239,6 +60,26 @@ Recording parse_recording(std::span<const std::byte> bytes, const std::string& n
   const auto scene = in.raw(scene_bytes);
   const auto state = in.raw(state_bytes);
   if (!in.ok || !is_loop_period(r.limits.period)) refuse(name, "its beginning is damaged.");
+  r.scene.assign(reinterpret_cast<const char*>(scene.data()), scene.size());
+  r.state.assign(state.begin(), state.end());
+}
+
+constexpr const char* k_senseless = "it holds what is not a number, or what no recording has.";
+
+// Versions 4 and 5: all in one, with a hash behind it.
+Recording parse_in_one(std::span<const std::byte> bytes, Reader in, bool of_loops, const std::string& name) {
+  Recording r;
+  std::uint32_t flags = k_levels_recorded | k_limited, scene_bytes = 0, events = 0;
+  std::uint64_t state_bytes = 0, samples = 0;
+  if (!of_loops) in(flags);
+  in(r.hands), in(r.pairs), in(scene_bytes);
+  if (!of_loops) in(events);
+  in(state_bytes), in(samples), in(r.model_hash);
+  if (!in.ok || flags > (k_levels_recorded | k_limited) || r.hands > (of_loops ? k_loop_hands : k_recorded_hands) ||
+      r.pairs > k_recorded_pairs || scene_bytes > k_recorded_scene || events > k_recorded_events ||
+      state_bytes > in.left())
+    refuse(name, "its beginning is damaged.");
+  read_limits(in, r, flags, scene_bytes, state_bytes, name);
   const std::size_t each = of_loops ? sample_bytes_of_loops(r.hands, r.pairs) : k_smallest_sample + r.pairs;
   if (in.left() < sizeof(std::uint64_t) + events * k_smallest_event ||
       samples > (in.left() - sizeof(std::uint64_t) - events * k_smallest_event) / each)
@@ -246,8 +87,6 @@ Recording parse_recording(std::span<const std::byte> bytes, const std::string& n
   std::uint64_t digest;
   std::memcpy(&digest, bytes.data() + bytes.size() - sizeof digest, sizeof digest);
   if (hash_bytes(bytes.first(bytes.size() - sizeof digest)) != digest) refuse(name, "it is damaged.");
-  r.scene.assign(reinterpret_cast<const char*>(scene.data()), scene.size());
-  r.state.assign(state.begin(), state.end());
   r.samples.resize(samples);
   for (RecordedSample& sample : r.samples) {
     if (of_loops)
@@ -261,9 +100,150 @@ Recording parse_recording(std::span<const std::byte> bytes, const std::string& n
     if (!in.ok) break;
     visit(in, event, r.hands);
   }
-  if (!in.ok) refuse(name, "it holds what is not a number, or what no recording has.");
+  if (!in.ok) refuse(name, k_senseless);
   if (in.left() != sizeof digest) refuse(name, "it has something behind its end.");
   return r;
+}
+
+std::uint64_t chained(std::uint64_t before, std::span<const std::byte> block) {
+  Hasher hasher;
+  hasher.add(before);
+  hasher.add_bytes(block);
+  return hasher.digest();
+}
+
+// The next block of the file with `count` things in it; nothing if the file breaks off here.
+struct FoundBlock {
+  Block kind;
+  std::uint32_t count;
+  std::span<const std::byte> content;
+};
+std::optional<FoundBlock> next_block(Reader& in, std::uint64_t& chain) {
+  const std::span<const std::byte> rest = in.rest();
+  std::uint32_t kind = 0, count = 0, length = 0;
+  in(kind), in(count), in(length);
+  if (!in.ok || length > k_largest_block) return std::nullopt;
+  const std::span<const std::byte> content = in.raw(length);
+  std::uint64_t digest = 0;
+  in(digest);
+  if (!in.ok) return std::nullopt;
+  chain = chained(chain, rest.first(k_block_head + length));
+  if (digest != chain) return std::nullopt;
+  return FoundBlock{static_cast<Block>(kind), count, content};
+}
+
+Recording parse_blocks(std::span<const std::byte> bytes, Reader in, const std::string& name) {
+  Recording r;
+  std::uint32_t flags = 0, scene_bytes = 0;
+  std::uint64_t state_bytes = 0, digest = 0;
+  in(flags), in(r.hands), in(r.pairs), in(scene_bytes), in(state_bytes), in(r.model_hash);
+  if (!in.ok || flags > (k_levels_recorded | k_limited) || r.hands > k_recorded_hands || r.pairs > k_recorded_pairs ||
+      scene_bytes > k_recorded_scene || state_bytes > in.left())
+    refuse(name, "its beginning is damaged.");
+  read_limits(in, r, flags, scene_bytes, state_bytes, name);
+  const std::size_t head = bytes.size() - in.left();
+  in(digest);
+  if (!in.ok || digest != hash_bytes(bytes.first(head))) refuse(name, "its beginning is damaged.");
+  r.finished = false;
+  while (!r.finished) {
+    const std::optional<FoundBlock> block = next_block(in, digest);
+    if (!block) break;
+    Reader content(block->content);
+    switch (block->kind) {
+      case Block::samples:
+        if (block->count > block->content.size() / (k_smallest_sample + r.pairs)) refuse(name, k_senseless);
+        for (std::uint32_t i = 0; content.ok && i < block->count; ++i)
+          visit(content, r.samples.emplace_back(), r.hands, r.pairs);
+        break;
+      case Block::events:
+        if (block->count > k_recorded_events - r.events.size() ||
+            block->count > block->content.size() / k_smallest_event)
+          refuse(name, k_senseless);
+        for (std::uint32_t i = 0; content.ok && i < block->count; ++i) visit(content, r.events.emplace_back(), r.hands);
+        break;
+      case Block::end: {
+        std::uint64_t samples = 0, events = 0;
+        content(samples), content(events);
+        if (samples != r.samples.size() || events != r.events.size()) refuse(name, k_senseless);
+        r.finished = true;
+        break;
+      }
+      default: refuse(name, k_senseless);
+    }
+    if (!content.ok || content.left() != 0) refuse(name, k_senseless);
+  }
+  if (r.finished && in.left() != 0) refuse(name, "it has something behind its end.");
+  return r;
+}
+
+}  // namespace
+
+namespace recording_format {
+
+void write_head(Writer& head, const Recording& r) {
+  const std::uint32_t flags = (r.levels_recorded ? k_levels_recorded : 0U) | (r.limited ? k_limited : 0U);
+  head.raw(std::as_bytes(std::span(k_magic)));
+  head(k_version), head(flags), head(r.hands), head(r.pairs);
+  head(static_cast<std::uint32_t>(r.scene.size()));
+  head(std::uint64_t{r.state.size()}), head(r.model_hash);
+  visit(head, r.limits);
+  if (r.limited)
+    for (const LimiterState& limiter : r.limiters) visit(head, limiter);
+  head.raw(std::as_bytes(std::span(r.scene)));
+  head.raw(r.state);
+  head(hash_bytes(head.bytes));
+}
+
+void write_block(Writer& out, Block kind, std::uint32_t count, std::span<const std::byte> content,
+                 std::uint64_t& chain) {
+  const std::size_t begin = out.bytes.size();
+  out(static_cast<std::uint32_t>(kind)), out(count), out(static_cast<std::uint32_t>(content.size()));
+  out.raw(content);
+  chain = chained(chain, std::span(out.bytes).subspan(begin));
+  out(chain);
+}
+
+void write_end(Writer& out, std::uint64_t samples, std::uint64_t events, std::uint64_t& chain) {
+  Writer content;
+  content(samples), content(events);
+  write_block(out, Block::end, 0, content.bytes, chain);
+}
+
+}  // namespace recording_format
+
+void write_recording(const Recording& recording, const std::filesystem::path& file) {
+  const Recording& r = recording;
+  Writer out;
+  write_head(out, r);
+  std::uint64_t chain;
+  std::memcpy(&chain, out.bytes.data() + out.bytes.size() - sizeof chain, sizeof chain);
+  constexpr std::size_t k_together = 500;
+  for (std::size_t i = 0; i < r.samples.size(); i += k_together) {
+    Writer content;
+    const std::size_t end = std::min(i + k_together, r.samples.size());
+    for (std::size_t j = i; j < end; ++j) visit(content, r.samples[j], r.hands, r.pairs);
+    write_block(out, Block::samples, static_cast<std::uint32_t>(end - i), content.bytes, chain);
+  }
+  if (!r.events.empty()) {
+    Writer content;
+    for (const RecordedEvent& event : r.events) visit(content, event, r.hands);
+    write_block(out, Block::events, static_cast<std::uint32_t>(r.events.size()), content.bytes, chain);
+  }
+  if (r.finished) write_end(out, r.samples.size(), r.events.size(), chain);
+  const std::span<const std::byte> pieces[] = {out.bytes};
+  write_file(file, pieces);
+}
+
+Recording parse_recording(std::span<const std::byte> bytes, const std::string& name) {
+  Reader in(bytes);
+  const auto magic = in.raw(sizeof k_magic);
+  if (!in.ok || std::memcmp(magic.data(), k_magic, sizeof k_magic) != 0) refuse(name, "it is not a recording.");
+  std::uint32_t version = 0;
+  in(version);
+  if (in.ok && (version < k_version_of_loops || version > k_version))
+    refuse(name, "it was made by another version of cotouch; this one reads versions 4 to 6.");
+  if (version == k_version) return parse_blocks(bytes, in, name);
+  return parse_in_one(bytes, in, version == k_version_of_loops, name);
 }
 
 Recording read_recording(const std::filesystem::path& file) {

@@ -89,6 +89,11 @@ TEST_F(PageHostTest, TwoDroppedPartsMakeASceneThatCanBeSavedAndOpened) {
   ASSERT_EQ(saved.status, 200U) << saved.body;
   EXPECT_TRUE(std::filesystem::exists(Json::parse(saved.body)["file"].get<std::string>()));
   EXPECT_EQ(post_in(port(), api("scene/save?name=..%2Fmine")).status, 400U);
+  // Saving over it asks.
+  const Answer again = post_in(port(), api("scene/save?name=mine"));
+  EXPECT_EQ(again.status, 409U);
+  EXPECT_EQ(Json::parse(again.body)["code"], "exists");
+  EXPECT_EQ(post_in(port(), api("scene/save?name=mine&replace=1")).status, 200U);
 
   const auto reply_to = [&](Json command) {
     command["id"] = 1;

@@ -27,7 +27,7 @@ TEST(SceneLibraries, AFileKeepsItsNameOnlyWhereTheLibraryFindsItByThat) {
   const TemporaryFolder folder;
   FolderLibrary library(folder / "library", nullptr);
   NoProgress progress;
-  const std::filesystem::path own = library.save(two_balls(), "mine");
+  const std::filesystem::path own = library.save(two_balls(), "mine", Replacing::refused);
   EXPECT_EQ(library.load_file(own, progress).name, "mine");
   EXPECT_EQ(library.load_file(folder / "library/../library/mine/scene.toml", progress).name, "mine");
   // Elsewhere it may carry the name of a saved or a built-in scene, and be another one.
@@ -40,7 +40,7 @@ TEST(SceneLibraries, AFileKeepsItsNameOnlyWhereTheLibraryFindsItByThat) {
 TEST(SceneLibraries, DeleteWhatWasSavedAndNothingElse) {
   const TemporaryFolder folder;
   FolderLibrary library(folder / "library", nullptr);
-  library.save(two_balls(), "mine");
+  library.save(two_balls(), "mine", Replacing::refused);
   save_scene(two_balls(), "other", folder / "other");
   for (const char* name : {"ball-socket", "nothing", "../other", "", ".", "mine/.."})
     EXPECT_THROW(library.remove(name), Error) << name;
@@ -289,10 +289,10 @@ TEST(JobQueue, RunsOneAfterAnotherAndReportsEnds) {
       return std::any_of(seen.begin(), seen.end(), [&](const JobStatus& s) { return s.id == id && s.state == state; });
     });
   };
-  const auto good = jobs.add("good", [](Progress& progress) { progress.update("half", 0.5); });
-  const auto bad = jobs.add("bad", [](Progress&) { throw Error("It broke."); });
+  const auto good = jobs.add(JobLane::parts, "good", [](Progress& progress) { progress.update("half", 0.5); });
+  const auto bad = jobs.add(JobLane::parts, "bad", [](Progress&) { throw Error("It broke."); });
   std::atomic<bool> running{false};
-  const auto endless = jobs.add("endless", [&](Progress& progress) {
+  const auto endless = jobs.add(JobLane::parts, "endless", [&](Progress& progress) {
     for (;;) {
       running = true;
       progress.update("going on", 0.1);
@@ -303,9 +303,9 @@ TEST(JobQueue, RunsOneAfterAnotherAndReportsEnds) {
   EXPECT_TRUE(ended(*bad, JobState::failed));
   ASSERT_TRUE(eventually([&] { return running.load(); }));
   // While it runs, others wait, and only so many.
-  const auto waiting = jobs.add("waiting", [](Progress&) {});
-  for (int i = 0; i < 7; ++i) EXPECT_TRUE(jobs.add("more", [](Progress&) {}));
-  EXPECT_FALSE(jobs.add("too many", [](Progress&) {}));
+  const auto waiting = jobs.add(JobLane::parts, "waiting", [](Progress&) {});
+  for (int i = 0; i < 7; ++i) EXPECT_TRUE(jobs.add(JobLane::parts, "more", [](Progress&) {}));
+  EXPECT_FALSE(jobs.add(JobLane::parts, "too many", [](Progress&) {}));
   EXPECT_TRUE(jobs.cancel(*waiting));
   EXPECT_TRUE(jobs.cancel(*endless));
   EXPECT_TRUE(ended(*waiting, JobState::cancelled));

@@ -69,9 +69,11 @@ class TestLibrary final : public SceneLibrary {
     return scene;
   }
   std::string thumbnail(const std::string&) override { return {}; }
-  std::filesystem::path save(const Scene& scene, const std::string& name) override {
-    return save_scene(scene, name, folder_ / name);
+  std::filesystem::path save(const Scene& scene, const std::string& name, Replacing replacing) override {
+    return save_scene(scene, name, folder_ / name, replacing);
   }
+  void keep_unsaved(const Scene& scene) override { save_scene(scene, "unsaved", folder_ / k_unsaved_scene); }
+  void forget_unsaved() override { std::filesystem::remove_all(folder_ / k_unsaved_scene); }
   void remove(const std::string& name) override {
     if (std::filesystem::remove_all(folder_ / name) == 0) throw Error("There is no scene '" + name + "'.");
   }

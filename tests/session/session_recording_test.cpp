@@ -12,15 +12,15 @@ TEST(SessionRecordingSlow, IsReplayedBitForBitWithAllThatHappened) {
   Program anna("Anna"), ben("Ben");
   meet(anna, ben);
   pass(anna, ben, 200);
-  ben.session().record("three");
+  const auto stream = std::make_shared<RecordingStream>(ben.folder() / "both.cotrec", 1U << 30U, nullptr);
+  ben.session().record("three", stream);
   pass(anna, ben, 100);
   anna.session().say("again");
   anna.session().reset_world();
   pass(anna, ben, 200);
-  const std::optional<Recording> made = ben.session().stop_recording();
-  ASSERT_TRUE(made);
-  write_recording(*made, ben.folder() / "both.cotrec");
-
+  ben.session().stop_recording();
+  const auto is_whole = [&] { return read_recording(ben.folder() / "both.cotrec").finished; };
+  ASSERT_TRUE(eventually(is_whole));
   const Recording recording = read_recording(ben.folder() / "both.cotrec");
   ASSERT_GE(recording.samples.size(), 250U);
   Replay replay(recording, recorded_model(recording, three_balls()));

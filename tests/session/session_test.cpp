@@ -205,7 +205,7 @@ TEST_F(SessionTest, OthersStopAndDeleteARecordingOnlyAfterItsMakerLeft) {
   EXPECT_FALSE(asks(bob_, OpenScene{"balls"}));
   EXPECT_FALSE(asks(ann_, ChangeSettings{.max_force = 3}));
   ASSERT_TRUE(asks(ann_, StopRecording{}));
-  ASSERT_EQ(witness_.recordings().size(), 1U);
+  ASSERT_TRUE(eventually([&] { return witness_.recordings().size() == 1; }));
   const std::string id = witness_.recordings()[0].id;
   EXPECT_FALSE(asks(bob_, DeleteRecording{id}));
   EXPECT_FALSE(asks(bob_, DeleteRecording{"nothing"}));
@@ -230,7 +230,9 @@ TEST_F(SessionTest, ASavedSceneIsDeletedByItsMakerUnlessItIsOpen) {
   const CommandResult saved = session_->save_scene(ann_, "mine");
   ASSERT_TRUE(saved.done()) << saved.reason;
   EXPECT_TRUE(std::filesystem::exists(saved.file));
-  EXPECT_FALSE(session_->save_scene(bob_, "mine").done());
+  EXPECT_EQ(session_->save_scene(ann_, "mine").kind, CommandResult::Kind::exists);
+  EXPECT_TRUE(session_->save_scene(ann_, "mine", Replacing::wanted).done());
+  EXPECT_EQ(session_->save_scene(bob_, "mine", Replacing::wanted).kind, CommandResult::Kind::not_now);
   EXPECT_FALSE(asks(bob_, DeleteScene{"mine"}));
   ASSERT_TRUE(asks(ann_, OpenScene{"mine"}));
   ASSERT_TRUE(eventually([&] { return session_->snapshot().scene->scene.name == "mine"; }));
@@ -408,7 +410,7 @@ TEST_F(SessionTest, ARecordingOfTwoHandsIsFeltAgainBitForBit) {
     return view.hands.size() == 2 && norm(view.hands[0].felt.force) > 0.5 && norm(view.hands[1].felt.force) > 0.5;
   }));
   ASSERT_TRUE(asks(ann_, StopRecording{}));
-  ASSERT_EQ(witness_.recordings().size(), 1U);
+  ASSERT_TRUE(eventually([&] { return witness_.recordings().size() == 1; }));
   const Recording recording = read_recording(session_->recordings().file(witness_.recordings()[0].id));
   ASSERT_GT(recording.samples.size(), 10U);
   const auto scene = session_->scene_of(recording);

@@ -69,9 +69,49 @@ std::vector<std::byte> bytes_of(const Recording& recording) {
   return {mapped.bytes.begin(), mapped.bytes.end()};
 }
 
-void sign(std::vector<std::byte>& bytes) {
-  const std::uint64_t check = hash_bytes(std::span(bytes).first(bytes.size() - 8));
-  std::memcpy(bytes.data() + bytes.size() - 8, &check, 8);
+// Where a file's hashed stretches begin and end: its head and its blocks.
+std::vector<std::pair<std::size_t, std::size_t>> stretches(const std::vector<std::byte>& whole) {
+  const auto number = [&](std::size_t at) {
+    std::uint32_t value;
+    std::memcpy(&value, whole.data() + at, 4);
+    return std::size_t{value};
+  };
+  const std::size_t hands = number(16), limited = number(12) & 2U;
+  std::size_t end = 44 + 6 * 8 + (limited != 0 ? hands * 7 * 8 : 0) + number(24) + number(28);
+  std::vector<std::pair<std::size_t, std::size_t>> found{{0, end}};
+  for (std::size_t at = end + 8; at < whole.size(); at = end + 8) {
+    end = at + 12 + number(at + 8);
+    found.emplace_back(at, end);
+  }
+  return found;
+}
+
+// Right hashes for bytes that were changed; `whole` is what they were before.
+void sign(std::vector<std::byte>& bytes, const std::vector<std::byte>& whole) {
+  std::uint64_t chain = 0;
+  for (const auto& [begin, end] : stretches(whole)) {
+    Hasher hasher;
+    if (begin > 0) hasher.add(chain);
+    hasher.add_bytes(std::span(bytes).subspan(begin, end - begin));
+    chain = hasher.digest();
+    std::memcpy(bytes.data() + end, &chain, 8);
+  }
+}
+
+// Of a damaged file nothing comes back but what is before the damage, and it says that it is not all.
+void expect_beginning_of(const Recording& all, std::span<const std::byte> damaged, std::size_t at) {
+  try {
+    const Recording read = parse_recording(damaged, "damaged");
+    EXPECT_FALSE(read.finished) << at;
+    ASSERT_LE(read.samples.size(), all.samples.size()) << at;
+    for (std::size_t i = 0; i < read.samples.size(); ++i) {
+      EXPECT_EQ(read.samples[i].hands, all.samples[i].hands) << at;
+      EXPECT_EQ(read.samples[i].state_hash, all.samples[i].state_hash) << at;
+    }
+    EXPECT_TRUE(read.events.empty() || read.events == all.events) << at;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::damaged_file) << at;
+  }
 }
 
 std::size_t same_cycles(const Recording& recording) {
@@ -223,17 +263,17 @@ TEST(Recording, PlaysBackTheSameForcesThoughADeviceWasSwitchedOffStalledAndLostM
   EXPECT_LT(same_cycles(kept), samples.size());
 }
 
-TEST(Recording, RefusesEveryTruncationAndEveryFlippedByte) {
+TEST(Recording, KeepsWhatIsBeforeEveryTruncationAndEveryFlippedByte) {
   Recording recording = recorded_press();
   recording.samples.resize(2);
   const std::vector<std::byte> whole = bytes_of(recording);
   EXPECT_NO_THROW(parse_recording(whole, "whole"));
   for (std::size_t size = 0; size < whole.size(); ++size)
-    EXPECT_THROW(parse_recording(std::span(whole).first(size), "cut"), Error) << size;
+    expect_beginning_of(recording, std::span(whole).first(size), size);
   for (std::size_t at = 0; at < whole.size(); ++at) {
     std::vector<std::byte> flipped = whole;
     flipped[at] ^= std::byte{0x41};
-    EXPECT_THROW(parse_recording(flipped, "flipped"), Error) << at;
+    expect_beginning_of(recording, flipped, at);
   }
 }
 
@@ -247,7 +287,7 @@ TEST(Recording, RefusesNumbersThatAreNoneAndCountsBeyondTheFileEvenWithARightChe
     std::vector<std::byte> bytes = whole;
     const std::uint64_t poison = random.below(2) ? 0x7ff8000000000000ULL : 0xffffffffffffffffULL;
     std::memcpy(bytes.data() + at, &poison, 8);
-    sign(bytes);
+    sign(bytes, whole);
     try {
       const Recording read = parse_recording(bytes, "poisoned");
       for (const RecordedSample& sample : read.samples) {
@@ -261,14 +301,84 @@ TEST(Recording, RefusesNumbersThatAreNoneAndCountsBeyondTheFileEvenWithARightChe
     } catch (const Error&) {
     }
   }
-  // Flags, hands, pairs, description, events, state, samples.
-  for (const std::size_t count_at : {12U, 16U, 20U, 24U, 28U, 32U, 40U}) {
+  // Flags, hands, pairs, description, state; kind and number of a block's samples; numbers at the end.
+  const auto parts = stretches(whole);
+  const std::size_t samples = parts[1].first, end = parts.back().first;
+  for (const std::size_t count_at : {std::size_t{12}, std::size_t{16}, std::size_t{20}, std::size_t{24},
+                                     std::size_t{28}, samples, samples + 4, end, end + 12, end + 20}) {
     std::vector<std::byte> greedy = whole;
     const std::uint32_t many = 1U << 30;
     std::memcpy(greedy.data() + count_at, &many, 4);
-    sign(greedy);
+    sign(greedy, whole);
     EXPECT_THROW(parse_recording(greedy, "greedy"), Error) << count_at;
   }
+  // More flags of a sample than this version knows: it would be misread.
+  std::vector<std::byte> later = whole;
+  later[samples + 12 + 8 + 8 + 16 + 2] = std::byte{1};
+  sign(later, whole);
+  EXPECT_THROW(parse_recording(later, "later"), Error);
+  std::vector<std::byte> longer = whole;
+  longer.push_back(std::byte{0});
+  EXPECT_THROW(parse_recording(longer, "longer"), Error);
+}
+
+// As version 5 wrote it.
+std::vector<std::byte> as_version_5(const Recording& recording) {
+  std::vector<std::byte> bytes;
+  const auto put = [&](const auto& value) {
+    const auto raw = std::as_bytes(std::span(&value, 1));
+    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  };
+  const auto put_all = [&](const auto& values) {
+    for (const auto& value : values) put(value);
+  };
+  put_all(std::string("COTOUCHR"));
+  const std::uint32_t flags = (recording.levels_recorded ? 1U : 0U) | (recording.limited ? 2U : 0U);
+  put_all(std::vector<std::uint32_t>{5, flags, recording.hands, recording.pairs,
+                                     static_cast<std::uint32_t>(recording.scene.size()),
+                                     static_cast<std::uint32_t>(recording.events.size())});
+  put_all(std::vector<std::uint64_t>{recording.state.size(), recording.samples.size(), recording.model_hash});
+  const LimitSettings& l = recording.limits;
+  put_all(std::vector<double>{l.max_force, l.max_torque, l.force_rate, l.torque_rate, l.ramp_seconds, l.period});
+  for (const LimiterState& state : recording.limiters) put(state.last), put(state.ramp);
+  put_all(recording.scene);
+  put_all(recording.state);
+  for (const RecordedSample& sample : recording.samples) {
+    put(sample.time), put(sample.state_hash);
+    put_all(std::vector<std::uint32_t>{sample.in_contact, sample.visited});
+    put(sample.deepest), put(sample.cycle_ns);
+    std::uint32_t there = static_cast<std::uint32_t>(sample.hands.size());
+    while (there > 0 && !sample.hands[there - 1].input.present) --there;
+    put(there);
+    for (std::uint32_t i = 0; i < there; ++i) {
+      const HandSample& hand = sample.hands[i];
+      put(std::uint32_t{hand.input.present});
+      if (!hand.input.present) continue;
+      put_all(std::vector<std::uint32_t>{static_cast<std::uint32_t>(hand.input.action), hand.input.body,
+                                         hand.input.buttons, static_cast<std::uint32_t>(hand.motors)});
+      put(hand.input.pose), put(hand.felt);
+    }
+    for (std::uint32_t i = 0; i < recording.pairs; ++i) put(sample.levels[i]);
+  }
+  for (const RecordedEvent& event : recording.events) {
+    put(event.tick);
+    put_all(std::vector<std::uint32_t>{event.hand.value_or(0xffffffff), static_cast<std::uint32_t>(event.kind),
+                                       static_cast<std::uint32_t>(event.text.size())});
+    put_all(event.text);
+  }
+  put(hash_bytes(bytes));
+  return bytes;
+}
+
+TEST(Recording, OfVersionFiveIsReadAndPlaysBackTheSame) {
+  Recording recording = recorded_press(60);
+  append_event(recording, {7, 1, RecordedEvent::Kind::said, "over there"});
+  const std::vector<std::byte> old = as_version_5(recording);
+  const Recording back = parse_recording(old, "old");
+  EXPECT_EQ(same_cycles(back), 301U);
+  EXPECT_EQ(bytes_of(back), bytes_of(recording));  // nothing was lost
+  for (const std::size_t size : {old.size() - 1, old.size() / 2, std::size_t{40}})
+    EXPECT_THROW(parse_recording(std::span(old).first(size), "cut"), Error);
 }
 
 // As version 4 wrote it, by what its header said.
@@ -423,20 +533,21 @@ TEST(SharedRecording, CutsLongTextsBetweenCharactersAndKeepsABoundedNumberOfEven
   EXPECT_EQ(parse_recording(bytes_of(recording), "test").events.size(), k_recorded_events);
 }
 
-TEST(SharedRecording, RefusesEveryTruncationEveryFlippedByteAndEventsThatAreNone) {
+TEST(SharedRecording, KeepsWhatIsBeforeDamageAndRefusesEventsThatAreNone) {
   Recording recording = shared_session(3);
   append_event(recording, {2, 3, RecordedEvent::Kind::marked, "abc"});
   const std::vector<std::byte> whole = bytes_of(recording);
   EXPECT_NO_THROW(parse_recording(whole, "whole"));
   for (std::size_t size = 0; size < whole.size(); ++size)
-    EXPECT_THROW(parse_recording(std::span(whole).first(size), "cut"), Error) << size;
+    expect_beginning_of(recording, std::span(whole).first(size), size);
   for (std::size_t at = 0; at < whole.size(); ++at) {
     std::vector<std::byte> flipped = whole;
     flipped[at] ^= std::byte{0x41};
-    EXPECT_THROW(parse_recording(flipped, "flipped"), Error) << at;
+    expect_beginning_of(recording, flipped, at);
   }
-  // With a right checksum: tick, hand, kind and length of the event, whose 23 bytes are before the checksum.
-  const std::size_t event = whole.size() - 8 - 23;
+  // With right hashes: tick, hand, kind and length of the event, which is the last block but one.
+  const auto parts = stretches(whole);
+  const std::size_t event = parts[parts.size() - 2].first + 12;
   for (const auto& [at, value] : {std::pair{event + 4, 1U << 30U},
                                   {event + 8, 16U},
                                   {event + 12, 5U},
@@ -445,7 +556,7 @@ TEST(SharedRecording, RefusesEveryTruncationEveryFlippedByteAndEventsThatAreNone
                                   {event + 16, 600U}}) {
     std::vector<std::byte> forged = whole;
     std::memcpy(forged.data() + at, &value, 4);
-    sign(forged);
+    sign(forged, whole);
     EXPECT_THROW(parse_recording(forged, "forged"), Error) << at - event << ": " << value;
   }
 }

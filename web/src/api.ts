@@ -87,10 +87,14 @@ export class Api {
     await this.request(`/api/links/revoke?id=${encodeURIComponent(id)}`, { method: 'POST' });
   }
 
-  async saveScene(name: string): Promise<{ file: string; play: string }> {
-    const answer = await this.request(`/api/scene/save?name=${encodeURIComponent(name)}&participant=${this.participant}`, { method: 'POST' });
-    const json = (await answer.json()) as { file?: string; play?: string };
-    return { file: json.file ?? name, play: json.play ?? '' };
+  // Null if there is a scene of that name, which is replaced only if that is said.
+  async saveScene(name: string, replace: boolean): Promise<{ file: string; play: string } | null> {
+    const query = `name=${encodeURIComponent(name)}&participant=${this.participant}${replace ? '&replace=1' : ''}`;
+    const answer = await this.request(`/api/scene/save?${query}`, { method: 'POST' }, [409]);
+    const json = parse(await answer.text());
+    if (json.code === 'exists') return null;
+    if (!answer.ok) throw new Error(sentence(json, answer.status));
+    return { file: typeof json.file === 'string' ? json.file : name, play: typeof json.play === 'string' ? json.play : '' };
   }
 
   // The number of the server's job, or null when `signal` broke it off. XMLHttpRequest and not fetch: only it tells how much

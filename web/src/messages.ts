@@ -102,6 +102,7 @@ export interface RecordingEntry {
   seconds: number;
   peakForce: number;
   bytes: number;
+  recovered: boolean; // it breaks off where the program that made it was ended
 }
 
 export type Rights = 'own' | 'hand' | 'watch';
@@ -364,6 +365,7 @@ function recordingOf(value: unknown): RecordingEntry {
     seconds: number(entry.seconds),
     peakForce: number(entry.peak_force),
     bytes: number(entry.bytes),
+    recovered: entry.recovered === true,
   };
 }
 

@@ -27,7 +27,7 @@ export class OwnParts {
       add: (files) => void this.upload(files),
       remove: (body) => shared.remove(body),
       setMotion: (body, motion) => shared.setMotion(body, motion),
-      save: (name) => void this.save(name),
+      save: (name, replace) => void this.save(name, replace),
     });
     this.jobs = new Jobs(byId('jobs'), api, (job) => port.send({ type: 'cancel_job', job }), (text) => toasts.show(text));
     new DropZone(byId('drop'), (files) => void this.upload(files));
@@ -66,11 +66,12 @@ export class OwnParts {
     }
   }
 
-  private async save(name: string): Promise<void> {
+  private async save(name: string, replace: boolean): Promise<void> {
     const { api, toasts, saved } = this.port;
     try {
-      const { play, file } = await api.saveScene(name);
-      toasts.show(`Saved. Open it again with: ${play || file}`, 'info');
+      const answer = await api.saveScene(name, replace);
+      if (!answer) return this.panel.askToReplace(name);
+      toasts.show(`Saved. Open it again with: ${answer.play || answer.file}`, 'info');
       saved();
     } catch (error) {
       toasts.show(messageOf(error));

@@ -7,7 +7,7 @@ export interface PartActions {
   add(files: File[]): void;
   remove(body: number): void;
   setMotion(body: number, motion: 'free' | 'fixed'): void;
-  save(name: string): void;
+  save(name: string, replace: boolean): void;
 }
 
 const kUnits = ['mm', 'cm', 'm', 'in', 'ft', 'um'];
@@ -21,6 +21,7 @@ export class PartsPanel {
   private readonly list = element('ul', { className: 'parts' });
   private readonly adding = element('div', { className: 'group' });
   private readonly saving = element('form', { className: 'group' });
+  private readonly question = element('div', { className: 'row', hidden: true });
   private readonly name = element('input', { id: 'save-name', maxLength: 64, pattern: '[A-Za-z0-9_\\-]{1,64}' });
 
   constructor(
@@ -45,10 +46,14 @@ export class PartsPanel {
       element('h2', {}, 'Save the scene'),
       element('label', { htmlFor: 'save-name' }, 'Name (letters, digits, - and _)'),
       element('div', { className: 'row' }, this.name, element('button', { type: 'submit' }, 'Save')),
+      this.question,
     );
+    this.question.setAttribute('role', 'alert');
+    this.name.addEventListener('input', () => (this.question.hidden = true));
     this.saving.addEventListener('submit', (event) => {
       event.preventDefault();
-      actions.save(this.name.value.trim());
+      this.question.hidden = true;
+      actions.save(this.name.value.trim(), false);
     });
     this.name.required = true;
     root.append(this.list, this.adding, this.saving);
@@ -62,6 +67,23 @@ export class PartsPanel {
   hold(reason: string): void {
     this.held = reason;
     for (const control of [this.choose, ...this.list.querySelectorAll('button')]) hold(control, reason);
+  }
+
+  // There is a scene of that name: what was there before would be gone.
+  askToReplace(name: string): void {
+    const done = () => (this.question.hidden = true);
+    const replace = button('Replace', `Replace the scene ${name}`, () => {
+      done();
+      this.actions.save(name, true);
+    });
+    replace.classList.add('danger');
+    const keep = button('Keep', `Keep the scene ${name} as it is`, () => {
+      done();
+      this.name.focus();
+    });
+    this.question.replaceChildren(element('span', {}, `There is a scene “${name}” already. Replace it?`), replace, keep);
+    this.question.hidden = false;
+    keep.focus();
   }
 
   set(scene: Scene): void {

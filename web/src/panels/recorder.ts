@@ -52,6 +52,7 @@ export class RecordingList {
       element('strong', {}, title),
       element('small', {}, format.moment(entry.id)),
       element('small', {}, facts),
+      ...(entry.recovered ? [element('small', { className: 'recovered' }, 'Recovered: it breaks off where cotouch was ended.')] : []),
       element(
         'div',
         { className: 'row' },

@@ -45,7 +45,7 @@ describe('The panels of a scene', () => {
       bodies: [{ id: 2, name: 'box', motion: 'free', mass: 0.5, density: 800, graspable: true, copy: true, removable: true }],
       parts: [{ id: 1, body: 2, name: 'box', role: 'moving', removable: true }],
     });
-  const entry = (id: string, name: string) => ({ id, scene: name, seconds: 1, peakForce: 0, bytes: 1 });
+  const entry = (id: string, name: string) => ({ id, scene: name, seconds: 1, peakForce: 0, bytes: 1, recovered: false });
   const hold = (reason: string) => {
     world.hold(reason);
     for (const each of [gallery, parts, settings]) each.hold(reason);

@@ -1,0 +1,170 @@
+// How recordings are laid out as bytes (recording.h), for those who write and read them. Nobody else includes this.
+#pragma once
+
+#include <cotouch/touch/recording.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+namespace cotouch::recording_format {
+
+static_assert(std::endian::native == std::endian::little, "recordings are written in the machine's byte order");
+
+inline constexpr char k_magic[8] = {'C', 'O', 'T', 'O', 'U', 'C', 'H', 'R'};
+inline constexpr std::uint32_t k_version = 6, k_version_in_one = 5, k_version_of_loops = 4;
+inline constexpr std::uint32_t k_levels_recorded = 1, k_limited = 2;  // flags
+inline constexpr std::uint32_t k_no_hand = 0xffffffff;
+inline constexpr std::uint64_t k_last_tick = 1ULL << 53U;  // what a double, and so JSON, can tell from the next one
+
+enum class Block : std::uint32_t { samples = 1, events = 2, end = 3 };
+inline constexpr std::size_t k_block_head = 3 * 4, k_block_bytes = k_block_head + 8;  // with its hash
+inline constexpr std::size_t k_largest_block = 1U << 26U;                             // bytes
+
+// Writing and reading go through the same `visit` functions below, so the two cannot disagree about the order.
+class Writer {
+ public:
+  template <class T>
+  using Visited = const T;
+  static constexpr bool k_reads = false;
+
+  std::vector<std::byte> bytes;
+  template <class T>
+  void operator()(const T& value) {
+    raw(std::as_bytes(std::span(&value, 1)));
+  }
+  void raw(std::span<const std::byte> more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
+};
+
+class Reader {
+ public:
+  template <class T>
+  using Visited = T;
+  static constexpr bool k_reads = true;
+
+  explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
+  bool ok = true;  // false once more was asked for than there is, or a number was out of its range
+  template <class T>
+  void operator()(T& value) {
+    if (rest_.size() < sizeof(T)) {
+      ok = false;
+      return;
+    }
+    std::memcpy(&value, rest_.data(), sizeof(T));
+    rest_ = rest_.subspan(sizeof(T));
+    if constexpr (std::is_floating_point_v<T>) ok = ok && std::isfinite(value);
+  }
+  std::span<const std::byte> raw(std::size_t count) {
+    if (rest_.size() < count) {
+      ok = false;
+      return {};
+    }
+    const auto taken = rest_.first(count);
+    rest_ = rest_.subspan(count);
+    return taken;
+  }
+  std::size_t left() const { return rest_.size(); }
+  std::span<const std::byte> rest() const { return rest_; }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+template <class Io, class T>
+using Visited = typename Io::template Visited<T>;
+
+template <class Io>
+void visit(Io& io, Visited<Io, Vec3d>& v) {
+  io(v.x), io(v.y), io(v.z);
+}
+template <class Io>
+void visit(Io& io, Visited<Io, Pose>& pose) {
+  visit(io, pose.position);
+  io(pose.rotation.w), io(pose.rotation.x), io(pose.rotation.y), io(pose.rotation.z);
+}
+template <class Io>
+void visit(Io& io, Visited<Io, Wrench>& wrench) {
+  visit(io, wrench.force), visit(io, wrench.torque);
+}
+template <class Io>
+void visit(Io& io, Visited<Io, LimitSettings>& limits) {
+  io(limits.max_force), io(limits.max_torque), io(limits.force_rate), io(limits.torque_rate);
+  io(limits.ramp_seconds), io(limits.period);
+}
+template <class Io>
+void visit(Io& io, Visited<Io, LimiterState>& state) {
+  visit(io, state.last);
+  io(state.ramp);
+}
+// A choice travels as a u32; one that is not known becomes the last.
+template <class Io, class Choice>
+void visit_choice(Io& io, Choice& choice, std::remove_const_t<Choice> last) {
+  auto number = static_cast<std::uint32_t>(choice);
+  io(number);
+  if constexpr (Io::k_reads) choice = static_cast<Choice>(std::min(number, static_cast<std::uint32_t>(last)));
+}
+template <class Io>
+void visit(Io& io, Visited<Io, HandSample>& hand) {
+  std::uint32_t present = hand.input.present ? 1 : 0;
+  io(present);
+  if constexpr (Io::k_reads) {
+    io.ok = io.ok && present <= 1;
+    hand.input.present = present == 1;
+  }
+  if (present == 0) return;
+  visit_choice(io, hand.input.action, HandInput::Action::release);
+  io(hand.input.body), io(hand.input.buttons);
+  visit_choice(io, hand.motors, Motors::off);
+  visit(io, hand.input.pose);
+  visit(io, hand.felt);
+}
+// A sample's first word: how many hands, and since version 6 flags in its third byte for what a later version adds.
+template <class Io>
+void visit(Io& io, Visited<Io, RecordedSample>& sample, std::uint32_t hands, std::uint32_t pairs) {
+  io(sample.time), io(sample.state_hash);
+  io(sample.in_contact), io(sample.visited), io(sample.deepest), io(sample.cycle_ns);
+  auto there = static_cast<std::uint32_t>(std::min<std::size_t>(sample.hands.size(), hands));
+  if constexpr (!Io::k_reads) {
+    while (there > 0 && !sample.hands[there - 1].input.present) --there;
+  }
+  io(there);
+  if constexpr (Io::k_reads) {
+    io.ok = io.ok && there <= hands;
+    sample.hands.resize(io.ok ? there : 0);
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(there, sample.hands.size()); ++i) visit(io, sample.hands[i]);
+  for (std::size_t i = 0; i < pairs; ++i) io(sample.levels[i]);
+}
+inline constexpr std::size_t k_smallest_sample = 8 + 8 + 4 * 4 + 4;
+
+template <class Io>
+void visit(Io& io, Visited<Io, RecordedEvent>& event, std::uint32_t hands) {
+  std::uint32_t hand = event.hand.value_or(k_no_hand), kind = static_cast<std::uint32_t>(event.kind),
+                length = static_cast<std::uint32_t>(event.text.size());
+  io(event.tick), io(hand), io(kind), io(length);
+  if constexpr (Io::k_reads) {
+    io.ok = io.ok && event.tick <= k_last_tick && (hand == k_no_hand || hand < hands) && length <= k_event_text &&
+            kind <= static_cast<std::uint32_t>(RecordedEvent::Kind::reset);
+    const auto text = io.raw(io.ok ? length : 0);
+    if (!io.ok) return;
+    if (hand != k_no_hand) event.hand = hand;
+    event.kind = static_cast<RecordedEvent::Kind>(kind);
+    event.text.assign(reinterpret_cast<const char*>(text.data()), text.size());
+  } else {
+    io.raw(std::as_bytes(std::span(event.text)));
+  }
+}
+inline constexpr std::size_t k_smallest_event = 8 + 3 * 4;
+
+// The head of a file of the newest version, with its hash.
+void write_head(Writer& out, const Recording& recording);
+// A block around what was written of it; `chain` is the hash of what is before it, and becomes that of this block.
+void write_block(Writer& out, Block kind, std::uint32_t count, std::span<const std::byte> content,
+                 std::uint64_t& chain);
+// The block that says that nothing is missing.
+void write_end(Writer& out, std::uint64_t samples, std::uint64_t events, std::uint64_t& chain);
+
+}  // namespace cotouch::recording_format

@@ -1,0 +1,320 @@
+// What a session does not lose, and what does not hold it up: recordings and parts after a crash, the scene that was
+// open if another cannot be opened, a hand that is let go while the session is busy, and a mesh that takes for ever.
+#include <cotouch/session/session.h>
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "session/session_fixture.h"
+#include "support/child_process.h"
+#include "support/eventually.h"
+#include "support/temporary_folder.h"
+
+namespace cotouch {
+namespace {
+
+using namespace testing_session;
+namespace fs = std::filesystem;
+
+class Witness final : public SessionListener {
+ public:
+  void problem(ParticipantId, const std::string& reason) override {
+    const std::scoped_lock lock(mutex_);
+    problems_ += reason + "\n";
+  }
+  void recordings_changed(const std::vector<RecordingEntry>& entries) override {
+    const std::scoped_lock lock(mutex_);
+    recordings_ = entries;
+  }
+  void job_changed(const JobStatus& job) override {
+    const std::scoped_lock lock(mutex_);
+    if (job.state == JobState::failed) problems_ += job.reason + "\n";
+  }
+  ViewDemand wanted() const override { return {true, false, false}; }
+  void view(const SessionView& view) override {
+    const std::scoped_lock lock(mutex_);
+    view_ = view;
+  }
+  template <class T>
+  T get(T Witness::*what) const {
+    const std::scoped_lock lock(mutex_);
+    return this->*what;
+  }
+  bool was_told(const std::string& words) const { return get(&Witness::problems_).find(words) != std::string::npos; }
+
+  std::string problems_;
+  std::vector<RecordingEntry> recordings_;
+  SessionView view_;
+
+ private:
+  mutable std::mutex mutex_;
+};
+
+// A disk that answers when it is told to.
+class HangingLibrary final : public SceneLibrary {
+ public:
+  explicit HangingLibrary(fs::path folder) : library_(std::move(folder)) {}
+  std::atomic<bool> hangs{false};
+  std::atomic<int> hanging{0}, calls{0};
+
+  std::vector<SceneEntry> list() override { return library_.list(); }
+  Scene load(const std::string& name, Progress& progress) override { return library_.load(name, progress); }
+  std::string thumbnail(const std::string& name) override { return library_.thumbnail(name); }
+  fs::path save(const Scene& scene, const std::string& name, Replacing replacing) override {
+    hang();
+    return library_.save(scene, name, replacing);
+  }
+  void keep_unsaved(const Scene& scene) override {
+    hang();
+    library_.keep_unsaved(scene);
+  }
+  void forget_unsaved() override {
+    hang();
+    library_.forget_unsaved();
+  }
+  void remove(const std::string& name) override {
+    hang();
+    library_.remove(name);
+  }
+
+ private:
+  void hang() {
+    ++hanging;
+    while (hangs) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    --hanging;
+    ++calls;
+  }
+  TestLibrary library_;
+};
+
+class CrashTest : public ::testing::Test {
+ protected:
+  CrashTest() {
+    ::setenv("COTOUCH_CACHE", (folder_ / "cache").c_str(), 1);
+    settings_.recordings = folder_ / "recordings";
+    settings_.added.field.resolution = 16;
+    settings_.added.shell.points = 64;
+    settings_.unsaved_after = 0.05;
+  }
+  ~CrashTest() override {
+    if (session_) session_->stop();
+  }
+  void start() {
+    session_ = std::make_unique<Session>(settings_, library_);
+    session_->add_listener(witness_);
+    session_->start();
+    ann_ = session_->join(ParticipantKind::page, "Ann");
+  }
+  CommandResult ask(SessionCommand command) { return session_->command_and_wait(ann_, std::move(command)); }
+  std::string open_scene() { return session_->snapshot().scene->scene.name; }
+  std::size_t bodies() { return session_->snapshot().scene->scene.bodies.size(); }
+  static AddPart box(const char* name = "box") {
+    return {name, [] { return make_box({0.02, 0.02, 0.02}); }, {}};
+  }
+
+  TemporaryFolder folder_;
+  TestLibrary library_{folder_ / "scenes"};
+  SessionSettings settings_;
+  Witness witness_;
+  std::unique_ptr<Session> session_;
+  ParticipantId ann_{};
+};
+
+TEST_F(CrashTest, AKilledProgramLosesNeitherTheRecordingNorThePartsThatWereNotSaved) {
+  const pid_t child = fork();
+  if (child == 0) {
+    start();
+    ask(ShowScene{three_balls()});
+    ask(StartRecording{});
+    std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    ask(StopRecording{});
+    ask(CopyBody{2});
+    ask(StartRecording{});  // of a scene without a name
+    for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+  const fs::path unsaved = folder_ / "scenes/unsaved/scene.toml";
+  const auto recordings = [&] {
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (fs::directory_iterator it(settings_.recordings, error), end; !error && it != end; it.increment(error))
+      if (it->path().extension() == ".cotrec") found.push_back(it->path());
+    return found;
+  };
+  const bool ready = eventually([&] { return fs::exists(unsaved) && recordings().size() == 2; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(ready);
+
+  start();
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 2; }));
+  const std::vector<RecordingEntry> entries = witness_.get(&Witness::recordings_);
+  const bool newest = entries[0].id > entries[1].id;
+  EXPECT_TRUE(entries[newest ? 0 : 1].recovered);
+  EXPECT_GT(entries[newest ? 0 : 1].seconds, 0.4);
+  EXPECT_FALSE(entries[newest ? 1 : 0].recovered);
+  EXPECT_NEAR(entries[newest ? 1 : 0].seconds, 2.5, 1);
+  EXPECT_TRUE(eventually([&] { return witness_.was_told("broke off"); }));
+  for (const RecordingEntry& entry : entries) {
+    const Recording recording = read_recording(session_->recordings().file(entry.id));
+    NoProgress quiet;
+    const Scene scene = library_.load(parse_recorded_scene(recording.scene).name, quiet);
+    Replay replay(recording, recorded_model(recording, scene));
+    while (replay.next()) {
+    }
+    EXPECT_TRUE(replay.identical()) << entry.id;
+  }
+  ASSERT_TRUE(ask(OpenScene{"unsaved"}).done());
+  EXPECT_TRUE(eventually([&] { return bodies() == 4; }));
+}
+
+TEST_F(CrashTest, WhatIsSavedIsNotKeptBesides) {
+  start();
+  ASSERT_TRUE(ask(ShowScene{three_balls()}).done());
+  ASSERT_TRUE(ask(CopyBody{2}).done());
+  const fs::path unsaved = folder_ / "scenes/unsaved/scene.toml";
+  ASSERT_TRUE(eventually([&] { return fs::exists(unsaved); }));
+  ASSERT_TRUE(session_->save_scene(ann_, "mine").done());
+  EXPECT_TRUE(eventually([&] { return !fs::exists(unsaved); }));
+}
+
+TEST_F(CrashTest, MemoryDoesNotGrowWithARecordingAndItEndsWithItsAllowance) {
+  settings_.recording_bytes = 300'000;
+  start();
+  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+  ASSERT_TRUE(ask(GraspBody{.body = 2}).done());
+  ASSERT_TRUE(ask(StartRecording{}).done());
+  ASSERT_TRUE(eventually([&] { return witness_.was_told("delete some"); }));
+  EXPECT_FALSE(session_->snapshot().recording);
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 1; }));
+  EXPECT_LE(witness_.get(&Witness::recordings_)[0].bytes, 300'100U);
+  settings_.recording_bytes = 100'000;
+  session_->stop();
+  start();
+  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+  ASSERT_TRUE(eventually([&] { return !ask(StartRecording{}).done() || !ask(StopRecording{}).done(); }));
+}
+
+TEST_F(CrashTest, ASceneThatCannotBeOpenedLeavesTheOldOneFeltAndShown) {
+  save_scene(two_balls(), "damaged", folder_ / "scenes/damaged");
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / "scenes/damaged"))
+    if (entry.path().extension() == ".cot") fs::resize_file(entry.path(), 1000);
+  // One that can be read, but no loop can be made for.
+  Scene heavy = two_balls();
+  heavy.gravity = {0, 0, -20};
+  heavy.bodies[1].mass = MassProperties{1e5, {}, {}};
+  heavy.bodies[1].mass->inertia.m = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+  start();
+  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+  ASSERT_TRUE(ask(GraspBody{.body = 2}).done());
+  const std::uint32_t generation = session_->snapshot().generation;
+  const auto still_felt = [&] {
+    const std::uint64_t before = witness_.get(&Witness::view_).cycles;
+    return eventually([&] {
+      const SessionView view = witness_.get(&Witness::view_);
+      return view.running && view.cycles > before + 20 && view.hands.size() == 1;
+    });
+  };
+  EXPECT_TRUE(ask(OpenScene{"damaged"}).done());  // that it begins
+  ASSERT_TRUE(eventually([&] { return witness_.was_told("damaged"); }));
+  EXPECT_FALSE(ask(ShowScene{heavy}).done());
+  EXPECT_EQ(session_->snapshot().generation, generation);
+  EXPECT_EQ(open_scene(), "balls");
+  EXPECT_TRUE(still_felt());
+}
+
+TEST_F(CrashTest, AHandIsLetGoAtOnceThoughTheSessionIsBusy) {
+  start();
+  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+  ASSERT_TRUE(ask(StartRecording{}).done());
+  ASSERT_TRUE(ask(GraspBody{.body = 2}).done());
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  // Something keeps the session's thread: an answer that takes its time.
+  std::promise<void> busy, go_on;
+  session_->command(ann_, ResetTask{}, [&](const CommandResult&) {
+    busy.set_value();
+    go_on.get_future().wait();
+  });
+  busy.get_future().wait();
+  session_->command(ann_, ReleaseHand{});
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  go_on.set_value();
+  ASSERT_TRUE(ask(StopRecording{}).done());
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 1; }));
+  const Recording recording = read_recording(session_->recordings().file(witness_.get(&Witness::recordings_)[0].id));
+  std::size_t held = 0, after = 0;
+  for (const RecordedSample& sample : recording.samples) {
+    const bool present = sample.hand(0).input.present;
+    held += present ? 1U : 0U;
+    after = present ? 0 : after + 1;
+  }
+  EXPECT_GT(held, 50U);
+  EXPECT_GT(after, 380U);  // cycles: 20 ms at most until it was let go
+}
+
+// Saving a scene for a recording, keeping what was not saved, deleting: all the while there are views.
+TEST_F(CrashTest, ADiskThatHangsDoesNotHoldUpViews) {
+  HangingLibrary library(folder_ / "scenes");
+  Session session(settings_, library);
+  session.add_listener(witness_);
+  session.start();
+  const ParticipantId bob = session.join(ParticipantKind::page, "Bob");
+  ASSERT_TRUE(session.command_and_wait(bob, ShowScene{three_balls()}).done());
+  ASSERT_TRUE(session.save_scene(bob, "mine").done());
+  const auto views_go_on = [&] {
+    if (!eventually([&] { return library.hanging > 0; })) return false;
+    const double before = witness_.get(&Witness::view_).time;
+    return eventually([&] { return witness_.get(&Witness::view_).time > before + 0.3; }) && library.hanging > 0;
+  };
+  const auto go_on = [&] {
+    const int calls = library.calls;
+    library.hangs = false;
+    const bool done = eventually([&] { return library.calls > calls; });
+    library.hangs = true;
+    return done;
+  };
+  library.hangs = true;
+  std::promise<CommandResult> deleted;
+  session.command(bob, DeleteScene{"mine"}, [&](const CommandResult& result) { deleted.set_value(result); });
+  EXPECT_TRUE(views_go_on());
+  EXPECT_TRUE(go_on());
+  EXPECT_TRUE(deleted.get_future().get().done());
+  EXPECT_TRUE(session.command_and_wait(bob, CopyBody{2}).done());
+  EXPECT_TRUE(views_go_on());  // what was not saved is being kept
+  EXPECT_TRUE(go_on());
+  EXPECT_TRUE(session.command_and_wait(bob, StartRecording{}).done());  // which saves the scene that has no name
+  EXPECT_TRUE(views_go_on());
+  EXPECT_TRUE(session.command_and_wait(bob, StopRecording{}).done());
+  library.hangs = false;
+  session.stop();
+}
+
+TEST_F(CrashTest, AMeshThatTakesForEverDoesNotKeepASceneFromOpening) {
+  start();
+  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+  std::promise<void> enough;
+  const std::shared_future<void> wait = enough.get_future().share();
+  AddPart slow = box("slow");
+  slow.mesh = [wait] {
+    wait.wait();
+    return make_box({0.02, 0.02, 0.02});
+  };
+  ASSERT_TRUE(ask(slow).done());
+  ASSERT_TRUE(ask(OpenScene{"three"}).done());
+  EXPECT_TRUE(eventually([&] { return open_scene() == "three"; }));
+  enough.set_value();
+  // It was meant for the scene before.
+  EXPECT_TRUE(eventually([&] { return witness_.was_told("drop it again"); }));
+  EXPECT_EQ(bodies(), 3U);
+}
+
+}  // namespace
+}  // namespace cotouch

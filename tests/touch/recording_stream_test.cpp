@@ -1,0 +1,154 @@
+// Recordings on disk while they are made: killed, on a full disk, beyond what they may take.
+#include <cotouch/touch/recording_stream.h>
+
+#include <cotouch/base/error.h>
+
+#include "fixtures.h"
+#include "support/child_process.h"
+#include "support/eventually.h"
+#include "support/temporary_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <signal.h>
+
+#include <future>
+
+namespace cotouch {
+namespace {
+
+using testing::peg_model;
+
+Recording head() {
+  const auto model = peg_model();
+  Recording recording = begin_shared_recording(*peg_model(3e4, testing::k_tip, {}, 1e-3, {}, 2),
+                                               WorldState(*peg_model(3e4, testing::k_tip, {}, 1e-3, {}, 2)), "pegs");
+  return recording;
+}
+
+// The next hundredth of a second.
+void go_on(Recording& recording, std::uint64_t& cycle) {
+  for (int i = 0; i < 10; ++i, ++cycle) {
+    RecordedSample& sample = recording.samples.emplace_back();
+    sample.time = static_cast<double>(cycle) * recording.limits.period;
+    sample.state_hash = cycle;
+    sample.hands.resize(1);
+    sample.hands[0].input.present = true;
+    sample.hands[0].felt.force = {0, 0, static_cast<double>(cycle % 1000) * 1e-3};
+  }
+}
+
+void expect_in_order(const Recording& recording) {
+  for (std::size_t i = 0; i < recording.samples.size(); ++i) ASSERT_EQ(recording.samples[i].state_hash, i);
+}
+
+TEST(RecordingStream, WritesWhatWasTakenAndSaysWhatItWas) {
+  const TemporaryFolder folder;
+  std::promise<RecordingStream::Result> promise;
+  Recording recording = head();
+  std::uint64_t cycle = 0;
+  {
+    RecordingStream stream(folder / "a.cotrec", 1U << 30U,
+                           [&](const RecordingStream::Result& result) { promise.set_value(result); });
+    for (int i = 0; i < 120; ++i) {
+      go_on(recording, cycle);
+      if (i == 50) append_event(recording, {cycle, 1, RecordedEvent::Kind::said, "half"});
+      stream.take(recording);
+      EXPECT_TRUE(recording.samples.empty() && recording.events.empty());
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_DOUBLE_EQ(stream.seconds(), 1.2);
+    EXPECT_EQ(stream.problem(), "");
+  }
+  const RecordingStream::Result result = promise.get_future().get();
+  EXPECT_EQ(result.scene, "pegs");
+  EXPECT_EQ(result.samples, 1200U);
+  EXPECT_DOUBLE_EQ(result.seconds, 1.2);
+  EXPECT_DOUBLE_EQ(result.peak_force, 0.999);
+  EXPECT_EQ(result.problem, "");
+  EXPECT_EQ(result.bytes, std::filesystem::file_size(folder / "a.cotrec"));
+  const Recording read = read_recording(folder / "a.cotrec");
+  EXPECT_TRUE(read.finished);
+  ASSERT_EQ(read.samples.size(), 1200U);
+  expect_in_order(read);
+  ASSERT_EQ(read.events.size(), 1U);
+  EXPECT_EQ(read.events[0].text, "half");
+}
+
+TEST(RecordingStream, OfAKilledProgramLacksNoMoreThanTheLastSecond) {
+  const TemporaryFolder folder;
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    RecordingStream stream(folder / "a.cotrec", 1U << 30U, nullptr);
+    Recording recording = head();
+    for (std::uint64_t cycle = 0;;) {
+      go_on(recording, cycle);
+      stream.take(recording);
+      if (write(ends[1], &cycle, sizeof cycle) != sizeof cycle) _exit(1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  close(ends[1]);
+  std::uint64_t taken = 0;
+  while (taken < 2500) ASSERT_EQ(read(ends[0], &taken, sizeof taken), ssize_t{sizeof taken});
+  kill(child, SIGKILL);
+  for (std::uint64_t more; read(ends[0], &more, sizeof more) == ssize_t{sizeof more};) taken = more;
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  const Recording left = read_recording(folder / "a.cotrec");
+  EXPECT_FALSE(left.finished);
+  EXPECT_GE(left.samples.size() + 1000, taken);
+  EXPECT_LE(left.samples.size(), taken + 10);
+  expect_in_order(left);
+}
+
+TEST(RecordingStream, OnAFullDiskEndsWithASentenceAndKeepsWhatIsThere) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(in_a_child([&] {
+              signal(SIGXFSZ, SIG_IGN);
+              allow_bytes(100'000);
+              std::string problem;
+              {
+                RecordingStream stream(folder / "a.cotrec", 1U << 30U,
+                                       [&](const RecordingStream::Result& result) { problem = result.problem; });
+                Recording recording = head();
+                std::uint64_t cycle = 0;
+                while (stream.problem().empty() && cycle < 1'000'000) {
+                  go_on(recording, cycle);
+                  stream.take(recording);
+                  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+                }
+              }
+              return problem.find("cannot be written") == std::string::npos ? 1 : 7;
+            }),
+            7);
+  const Recording left = read_recording(folder / "a.cotrec");
+  EXPECT_GE(left.samples.size(), 100U);
+  expect_in_order(left);
+}
+
+TEST(RecordingStream, EndsWhenItHasTakenAllItMay) {
+  const TemporaryFolder folder;
+  RecordingStream stream(folder / "a.cotrec", 200'000, nullptr);
+  Recording recording = head();
+  std::uint64_t cycle = 0;
+  EXPECT_TRUE(eventually([&] {
+    go_on(recording, cycle);
+    stream.take(recording);
+    return !stream.problem().empty();
+  }));
+  EXPECT_NE(stream.problem().find("delete some"), std::string::npos);
+  EXPECT_LE(std::filesystem::file_size(folder / "a.cotrec"), 200'100U);
+  EXPECT_TRUE(eventually([&] { return read_recording(folder / "a.cotrec").finished; }));
+  // And does not write over another one.
+  RecordingStream again(folder / "a.cotrec", 1U << 30U, nullptr);
+  again.take(recording);
+  EXPECT_TRUE(eventually([&] { return !again.problem().empty(); }));
+}
+
+}  // namespace
+}  // namespace cotouch
