@@ -156,7 +156,7 @@ void declare_page_options(CLI::App& group, PageOptions& page) {
       ->capture_default_str();
   group.add_option("--tls", page.tls, "CERTIFICATE and KEY, two PEM files: the page comes encrypted, by https")
       ->expected(2)
-      ->type_name("FILE FILE");
+      ->type_name("FILE");
   group.add_flag("--keep-address", page.keep_address, "the same address at the next start on the same port");
   group.add_option("--port", page.port, "port of the page; 0 takes any that is free")
       ->check(CLI::Range(0, 65535))

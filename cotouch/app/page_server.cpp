@@ -123,7 +123,7 @@ std::vector<std::string> origins_for_others(const std::string& listen, std::uint
   if (listen != "0.0.0.0" && listen != "::") return {origin_of(tls, listen, port)};
   for (const NetAddress& address : local_addresses(port)) {
     if (listen == "0.0.0.0" && address.is_v6()) continue;
-    origins.push_back((tls ? "https://" : "http://") + address.text());
+    origins.push_back(std::string(tls ? "https://" : "http://").append(address.text()));
   }
   return origins;
 }
@@ -140,9 +140,9 @@ std::string PageServer::for_others(bool with_code) {
   const std::vector<std::string> origins = origins_for_others(options_.listen, server_->port(), !options_.tls.empty());
   const UnixSeconds now = unix_seconds();
   const PageLink link = links_->add(Rights::hand, "Printed at the start", now + k_printed_link_lasts, now);
-  text += "A colleague opens this to hold and move things, for 12 hours (the page's Links make and revoke others):";
-  for (const std::string& origin : origins) text += "\n  " + address_with(origin, link.token);
-  if (with_code) text += "\n" + qr_code(address_with(origins.front(), link.token));
+  text += "A colleague opens this to hold and move things, for 12 hours (the page's Settings make and revoke links):";
+  for (const std::string& origin : origins) text.append("\n  ").append(address_with(origin, link.token));
+  if (with_code) text.append("\n").append(qr_code(address_with(origins.front(), link.token)));
   return text;
 }
 

@@ -91,11 +91,13 @@ class PageHost final : public RequestHandler, public FeedListener, public Sessio
     HttpResponse refusal;
   };
   AskedPart asked_part(const Target& target, std::string_view prefix);
-  HttpResponse answer_mesh(const Target& target);
-  HttpResponse answer_elastic(const Target& target);
+  HttpResponse answer_mesh(const AskedPart& asked);
+  HttpResponse answer_elastic(const AskedPart& asked);
   HttpResponse answer_thumbnail(const std::string& path);
-  HttpResponse answer_recording(const std::string& path);
+  HttpResponse answer_recording(const Target& target);
   HttpResponse answer_frames(const std::string& id, const std::filesystem::path& stored);
+  // A part of a recording's own scene, whatever scene is open.
+  AskedPart recorded_part(const Target& target, const std::string& id, const std::filesystem::path& stored);
   std::shared_ptr<const ShownScene> scene_of(const Recording& recording);
   HttpResponse answer_upload(HttpRequest& request);
   HttpResponse answer_save(const HttpRequest& request);
@@ -115,13 +117,16 @@ class PageHost final : public RequestHandler, public FeedListener, public Sessio
   };
   std::mutex pages_mutex_;
   std::map<ViewerId, OpenPage> pages_;
-  // The recording that was played last: making its frames steps it again, which may take as long as it did.
+  // The recording that was played last: its scene may have to be loaded, and making its frames steps it again, which
+  // may take as long as it did.
   struct Played {
     std::string id;
     std::filesystem::file_time_type written{};
-    std::uint32_t generation = 0;  // of the open scene
+    std::uint32_t generation = 0;             // of the open scene
+    std::shared_ptr<const ShownScene> scene;  // null if it is gone
     std::shared_ptr<const std::string> frames;
   };
+  Played played(const std::string& id, const std::filesystem::path& stored);
   std::mutex played_mutex_;
   Played played_;
   // How the elastic parts of the open scene bend: computed once, kept as long as their pictures are.

@@ -90,10 +90,10 @@ HttpResponse PageHost::answer(HttpRequest request) {
   if (path == "/api/scene") return json_response(scene_answer(session_.snapshot()));
   if (path == "/api/recordings") return json_response(recordings_answer(session_.recordings().list()));
   if (path == "/api/links") return answer_links(request);
-  if (under("/api/mesh/")) return answer_mesh(request.target);
-  if (under("/api/elastic/")) return answer_elastic(request.target);
+  if (under("/api/mesh/")) return answer_mesh(asked_part(request.target, "/api/mesh/"));
+  if (under("/api/elastic/")) return answer_elastic(asked_part(request.target, "/api/elastic/"));
   if (under("/api/thumbnail/")) return answer_thumbnail(path);
-  if (under("/api/recording/")) return answer_recording(path);
+  if (under("/api/recording/")) return answer_recording(request.target);
   if (path == "/api/upload" || path == "/api/scene/save") return error_response(405, "This address takes POST only.");
   return error_response(404, "There is nothing at this address.");
 }
@@ -110,14 +110,12 @@ PageHost::AskedPart PageHost::asked_part(const Target& target, std::string_view 
   return {part->picture, now.generation, {}};
 }
 
-HttpResponse PageHost::answer_mesh(const Target& target) {
-  const AskedPart asked = asked_part(target, "/api/mesh/");
+HttpResponse PageHost::answer_mesh(const AskedPart& asked) {
   if (!asked.picture) return asked.refusal;
   return bytes_response(encode_mesh(asked.picture->mesh, asked.generation), "application/octet-stream");
 }
 
-HttpResponse PageHost::answer_elastic(const Target& target) {
-  const AskedPart asked = asked_part(target, "/api/elastic/");
+HttpResponse PageHost::answer_elastic(const AskedPart& asked) {
   if (!asked.picture) return asked.refusal;
   if (asked.picture->part->elastic == nullptr) return error_response(404, "This part is rigid.");
   if (basis_bytes(*asked.picture) > k_most_basis_bytes)
@@ -156,33 +154,49 @@ std::shared_ptr<const ShownScene> PageHost::scene_of(const Recording& recording)
   }
 }
 
-HttpResponse PageHost::answer_frames(const std::string& id, const std::filesystem::path& stored) {
-  const Played wanted{id, std::filesystem::last_write_time(stored), session_.snapshot().generation, nullptr};
-  HttpResponse response;
-  response.content_type = "application/octet-stream";
+PageHost::Played PageHost::played(const std::string& id, const std::filesystem::path& stored) {
+  Played wanted{id, std::filesystem::last_write_time(stored), session_.snapshot().generation, nullptr, nullptr};
   {
     const std::scoped_lock lock(played_mutex_);
     if (played_.id == id && played_.written == wanted.written && played_.generation == wanted.generation)
-      response.body = played_.frames;
+      return played_;
   }
-  if (response.body) return response;
-  const Recording recording = read_recording(stored);
-  const std::shared_ptr<const ShownScene> scene = scene_of(recording);
-  if (!scene) return error_response(409, k_scene_gone);
-  response.body = std::make_shared<const std::string>(encode_recording(recording, scene));
+  wanted.scene = scene_of(read_recording(stored));
   const std::scoped_lock lock(played_mutex_);
-  played_ = wanted;
-  played_.frames = response.body;
+  return played_ = wanted;
+}
+
+HttpResponse PageHost::answer_frames(const std::string& id, const std::filesystem::path& stored) {
+  Played now = played(id, stored);
+  if (!now.scene) return error_response(409, k_scene_gone);
+  HttpResponse response;
+  response.content_type = "application/octet-stream";
+  response.body = now.frames;
+  if (response.body) return response;
+  response.body = now.frames = std::make_shared<const std::string>(encode_recording(read_recording(stored), now.scene));
+  const std::scoped_lock lock(played_mutex_);
+  played_ = std::move(now);
   return response;
 }
 
-HttpResponse PageHost::answer_recording(const std::string& path) {
-  const std::string file = path.substr(std::string_view("/api/recording/").size());
+PageHost::AskedPart PageHost::recorded_part(const Target& target, const std::string& id,
+                                            const std::filesystem::path& stored) {
+  const std::shared_ptr<const ShownScene> scene = played(id, stored).scene;
+  if (!scene) return {{}, 0, error_response(409, k_scene_gone)};
+  const auto number = number_in(target.value("part"));
+  const ShownPart* part = number ? scene->find_part(*number) : nullptr;
+  if (part == nullptr) return {{}, 0, error_response(404, "There is no such part in this recording's scene.")};
+  return {part->picture, 0, {}};
+}
+
+HttpResponse PageHost::answer_recording(const Target& target) {
+  const std::string file = target.path.substr(std::string_view("/api/recording/").size());
   const std::string ending = ending_of(file);
   const std::string id = file.substr(0, file.size() - ending.size());
-  static constexpr std::array<std::string_view, 5> k_endings{".frames", ".events", ".csv", ".svg", ".cotrec"};
+  static constexpr std::array<std::string_view, 8> k_endings{".frames",  ".events", ".scene", ".mesh",
+                                                             ".elastic", ".csv",    ".svg",   ".cotrec"};
   if (std::find(k_endings.begin(), k_endings.end(), ending) == k_endings.end() || !is_identifier(id))
-    return error_response(404, "A recording comes as .frames, .events, .csv, .svg or .cotrec.");
+    return error_response(404, "A recording comes as .frames, .events, .scene, .csv, .svg or .cotrec.");
   std::filesystem::path stored;
   try {
     stored = session_.recordings().file(id);
@@ -194,13 +208,21 @@ HttpResponse PageHost::answer_recording(const std::string& path) {
     return bytes_response({std::istreambuf_iterator<char>(in), {}}, "application/octet-stream", id + ".cotrec");
   }
   if (ending == ".frames") return answer_frames(id, stored);
+  if (ending == ".mesh") return answer_mesh(recorded_part(target, id, stored));
+  if (ending == ".elastic") return answer_elastic(recorded_part(target, id, stored));
   if (ending == ".svg" && !settings_.draw_summary) return error_response(404, "This server draws no pictures.");
   const Recording recording = read_recording(stored);
   if (ending == ".events") return json_response(events_answer(recording));
-  const std::shared_ptr<const ShownScene> scene = scene_of(recording);
+  const std::shared_ptr<const ShownScene> scene = played(id, stored).scene;
   if (ending == ".svg")
     return bytes_response(settings_.draw_summary(summarise(recording, scene)), "image/svg+xml", id + ".svg");
   if (!scene) return error_response(409, k_scene_gone);
+  if (ending == ".scene") {
+    SessionSnapshot then;  // of no generation: it is not the open one's
+    then.scene = scene;
+    then.feel = parse_recorded_scene(recording.scene).feel;
+    return json_response(scene_answer(then));
+  }
   return bytes_response(to_csv(recording, recorded_model(recording, scene->scene)), "text/csv; charset=utf-8",
                         id + ".csv");
 }

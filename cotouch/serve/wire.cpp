@@ -133,6 +133,7 @@ EncodedState encode_state(const SessionView& view, const FrameStamp& stamp, bool
   clock.cycle_longest = view.cycle_longest_us;
   clock.cycles = static_cast<std::uint32_t>(view.cycles);
   clock.missed = static_cast<std::uint32_t>(view.missed);
+  clock.stalls = static_cast<std::uint32_t>(view.stalls);
   clock.clearance = view.contact.clearance;
   clock.visited = view.visited;
   clock.in_contact = view.in_contact;

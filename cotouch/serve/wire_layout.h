@@ -90,7 +90,7 @@ inline void get(std::string_view in, std::size_t at, SectionHead& value) noexcep
 }
 
 struct ClockEntry {
-  static constexpr std::size_t k_bytes = 48;
+  static constexpr std::size_t k_bytes = 52;
   static constexpr std::size_t k_time_at = 0;
   static constexpr std::size_t k_flags_at = 8;
   static constexpr std::size_t k_viewers_at = 12;
@@ -102,6 +102,7 @@ struct ClockEntry {
   static constexpr std::size_t k_left_out_at = 36;
   static constexpr std::size_t k_visited_at = 40;
   static constexpr std::size_t k_in_contact_at = 44;
+  static constexpr std::size_t k_stalls_at = 48;
   double time = 0;
   std::uint32_t flags = 0;
   std::uint32_t viewers = 0;
@@ -113,6 +114,7 @@ struct ClockEntry {
   std::uint32_t left_out = 0;
   std::uint32_t visited = 0;
   std::uint32_t in_contact = 0;
+  std::uint32_t stalls = 0;
 };
 
 inline void put(std::string& out, const ClockEntry& value) {
@@ -127,6 +129,7 @@ inline void put(std::string& out, const ClockEntry& value) {
   put(out, value.left_out);
   put(out, value.visited);
   put(out, value.in_contact);
+  put(out, value.stalls);
 }
 
 inline void get(std::string_view in, std::size_t at, ClockEntry& value) noexcept {
@@ -141,6 +144,7 @@ inline void get(std::string_view in, std::size_t at, ClockEntry& value) noexcept
   get(in, at + 36, value.left_out);
   get(in, at + 40, value.visited);
   get(in, at + 44, value.in_contact);
+  get(in, at + 48, value.stalls);
 }
 
 struct HandEntry {

@@ -286,10 +286,10 @@ class Session {
   std::unique_ptr<RunningWorld> world_;  // none if the scene has nothing that moves
   std::atomic<const CycleHistogram*> loop_times_{nullptr};
   Clock::time_point opened_{};
-  std::uint64_t earlier_cycles_ = 0, earlier_missed_ = 0;  // of loops before this one in the same scene
-  std::vector<std::pair<Pose, bool>> last_near_;           // of each body: where it was, and whether that was news
-  std::vector<double> last_bending_;                       // of all bodies
-  std::size_t near_left_ = 0;                              // parts of this round
+  std::uint64_t earlier_cycles_ = 0, earlier_missed_ = 0, earlier_stalls_ = 0;  // of loops before, in the same scene
+  std::vector<std::pair<Pose, bool>> last_near_;  // of each body: where it was, and whether that was news
+  std::vector<double> last_bending_;              // of all bodies
+  std::size_t near_left_ = 0;                     // parts of this round
   Clock::time_point last_near_at_{};
   std::array<std::uint64_t, CycleHistogram::k_buckets> seen_cycles_{};
   float median_us_ = 0, longest_us_ = 0;  // of the last view that saw a cycle end

@@ -40,6 +40,7 @@ void Session::end_loop() {
   const TouchFrame& last = world_->loop().frame();
   earlier_cycles_ += last.cycle;
   earlier_missed_ += last.missed;
+  earlier_stalls_ += last.stalls;
   world_->collect(recording_ && !recording_shared_ ? &*recording_ : nullptr);
   if (recording_ && !recording_shared_) stream_->take(*recording_);
   world_.reset();
@@ -139,7 +140,7 @@ void Session::install(Stage stage, std::string_view why) {
   sight_ = std::move(stage.sight);
   last_body_ = 0;
   for (const SceneBody& body : scene_->scene.bodies) last_body_ = std::max(last_body_, body.id);
-  earlier_cycles_ = earlier_missed_ = 0;
+  earlier_cycles_ = earlier_missed_ = earlier_stalls_ = 0;
   opened_ = Clock::now();
   last_near_at_ = {};
   near_left_ = 0;

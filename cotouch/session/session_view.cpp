@@ -38,6 +38,7 @@ SessionView Session::make_view(const WorldFrame& frame, bool traversed) {
   view.recording = recording_.has_value();
   view.cycles = earlier_cycles_ + touch.cycle;
   view.missed = earlier_missed_ + touch.missed;
+  view.stalls = earlier_stalls_ + touch.stalls;
   if (!world_) return view;
   measure_cycles(view);
   view.visited = touch.contact.visited;

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <unordered_map>
 
 namespace cotouch {
 namespace {
@@ -15,35 +13,6 @@ namespace {
 constexpr std::array<std::string_view, 5> k_still_colors{"#b4bec8", "#9fb3a8", "#c2b6a3", "#a9b0c9", "#c0adb8"};
 constexpr std::array<std::string_view, 6> k_moving_colors{"#6f9fd8", "#5fb0a5", "#9a8fd6",
                                                           "#7fb7e0", "#8fc0a0", "#b3a0dc"};
-
-// One pass of vertex clustering with cells of edge `cell`.
-TriangleMesh clustered(const TriangleMesh& mesh, const Box3d& bounds, double cell) {
-  TriangleMesh out;
-  out.name = mesh.name;
-  std::unordered_map<std::uint64_t, std::uint32_t> cluster_at;  // only looked up, never walked
-  std::vector<std::uint32_t> cluster(mesh.vertices.size());
-  std::vector<std::uint32_t> members;
-  for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
-    const Vec3d local = (mesh.vertices[i] - bounds.low) / cell;
-    const std::uint64_t key = static_cast<std::uint64_t>(local.x) | static_cast<std::uint64_t>(local.y) << 21 |
-                              static_cast<std::uint64_t>(local.z) << 42;
-    const auto [at, is_new] = cluster_at.try_emplace(key, static_cast<std::uint32_t>(out.vertices.size()));
-    if (is_new) {
-      out.vertices.emplace_back();
-      members.push_back(0);
-    }
-    cluster[i] = at->second;
-    out.vertices[at->second] += mesh.vertices[i];
-    ++members[at->second];
-  }
-  for (std::size_t i = 0; i < out.vertices.size(); ++i)
-    out.vertices[i] = out.vertices[i] / static_cast<double>(members[i]);
-  for (const Triangle& t : mesh.triangles) {
-    const Triangle merged{cluster[t[0]], cluster[t[1]], cluster[t[2]]};
-    if (merged[0] != merged[1] && merged[1] != merged[2] && merged[2] != merged[0]) out.triangles.push_back(merged);
-  }
-  return out;
-}
 
 // The picture's vertices among the tetrahedra.
 std::vector<EmbeddedPoint> embedded(const ElasticModel& elastic, const std::vector<Vec3d>& vertices) {
@@ -58,13 +27,13 @@ std::vector<EmbeddedPoint> embedded(const ElasticModel& elastic, const std::vect
 
 }  // namespace
 
-std::shared_ptr<const PartPicture> make_picture(std::shared_ptr<const Part> part, std::size_t max_triangles) {
-  const bool coarser = part->mesh.triangles.size() > max_triangles;
+std::shared_ptr<const PartPicture> make_picture(std::shared_ptr<const Part> part, const DisplayLimits& limits) {
+  TriangleMesh mesh = display_mesh(part->mesh, limits);
+  const bool coarser = mesh.triangles.size() < part->mesh.triangles.size();
   // Nearness is drawn between vertices, so large flat faces need some in between.
   constexpr std::size_t k_most_divided = 20'000;
-  const double longest_edge = norm(part->mesh.bounds().size()) / 25;
-  TriangleMesh mesh =
-      coarser ? decimated(part->mesh, max_triangles) : with_short_edges(part->mesh, longest_edge, k_most_divided);
+  const double longest_edge = norm(mesh.bounds().size()) / 25;
+  mesh = with_short_edges(mesh, longest_edge, coarser ? limits.most : k_most_divided);
   ClosestTriangle closest(mesh);
   std::vector<EmbeddedPoint> embedding;
   if (part->elastic != nullptr) embedding = embedded(*part->elastic, mesh.vertices);
@@ -110,17 +79,6 @@ std::shared_ptr<const ShownScene> show(Scene scene, const ShownScene* known) {
     }
   shown->scene = std::move(scene);
   return shown;
-}
-
-TriangleMesh decimated(const TriangleMesh& mesh, std::size_t max_triangles) {
-  const Box3d bounds = mesh.bounds();
-  const Vec3d size = bounds.size();
-  const double longest = std::max({size.x, size.y, size.z});
-  // Twice as large cells leave about a quarter of the triangles; a whole grid of one cell leaves none.
-  double cell = longest / 1024;
-  TriangleMesh out = clustered(mesh, bounds, cell);
-  while (out.triangles.size() > max_triangles && cell < longest) out = clustered(mesh, bounds, cell *= std::sqrt(2.0));
-  return out;
 }
 
 std::string_view palette_color(bool moves, std::size_t order) {

@@ -3,6 +3,7 @@
 
 #include <cotouch/elastic/deformation.h>
 #include <cotouch/mesh/closest.h>
+#include <cotouch/session/display_mesh.h>
 #include <cotouch/session/participant.h>
 #include <cotouch/world/scene.h>
 
@@ -16,15 +17,15 @@ namespace cotouch {
 
 inline constexpr std::size_t k_most_bodies = 64;
 
-// What is drawn of a part: its mesh, divided or coarser.
+// What is drawn of a part: its mesh, divided or simplified.
 struct PartPicture {
   std::shared_ptr<const Part> part;
   TriangleMesh mesh;
-  bool decimated = false;
+  bool decimated = false;                // simplified
   ClosestTriangle closest;               // to the mesh
   std::vector<EmbeddedPoint> embedding;  // of the mesh's vertices; empty if the part is rigid
 };
-std::shared_ptr<const PartPicture> make_picture(std::shared_ptr<const Part> part, std::size_t max_triangles = 200'000);
+std::shared_ptr<const PartPicture> make_picture(std::shared_ptr<const Part> part, const DisplayLimits& limits = {});
 
 // Where the vertices of a picture are if its part is bent.
 std::vector<Vec3d> bent_vertices(const PartPicture& picture, Deformation& shape);
@@ -50,8 +51,5 @@ std::shared_ptr<const ShownScene> show(Scene scene, const ShownScene* known = nu
 // The colour of a part that has none of its own, "#rrggbb", by whether its body moves and its place among such parts.
 // Greys for what rests, cool colours for what moves, so that warm is free to mean near.
 std::string_view palette_color(bool moves, std::size_t order);
-
-// Merges vertices that share a cell of a grid, the finest that leaves at most `max_triangles`. For the eye only.
-TriangleMesh decimated(const TriangleMesh& mesh, std::size_t max_triangles);
 
 }  // namespace cotouch

@@ -81,6 +81,7 @@ struct SessionView {
   bool running = false, recording = false;
   float cycle_median_us = 0, cycle_longest_us = 0;  // since the view before
   std::uint64_t cycles = 0, missed = 0;             // since the scene was opened
+  std::uint64_t stalls = 0;                         // times the watchdog took the forces away, since then
   std::uint32_t visited = 0, in_contact = 0;        // tree nodes and points, of everything
   std::vector<HandView> hands;
   std::vector<BodyView> bodies;

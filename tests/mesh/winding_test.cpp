@@ -125,13 +125,37 @@ TEST(WindingNumber, OfHostileSoupTakesFewerTermsWhenLimited) {
   }
 }
 
-TEST(WindingNumber, OfNothingIsZeroAndOnTheSurfaceItIsFinite) {
+TEST(WindingNumber, OfNothingIsZero) {
   EXPECT_EQ(WindingNumber(TriangleMesh{}).at({1, 2, 3}), 0);
+}
+
+// On a triangle the solid angle of that one is half the sphere, of the one side or the other, or none on its edge: the
+// rest of a box takes up the other half sphere (an edge: a quarter, a corner: an eighth). So the number is the share of
+// the sphere that lies inside, half a turn more or less.
+TEST(WindingNumber, OnTheSurfaceOfABoxIsTheInsideShareOrHalfATurnBeside) {
   const TriangleMesh box = make_box({1, 1, 1});
   const WindingNumber winding(box);
-  EXPECT_TRUE(std::isfinite(winding.at(box.vertices[0])));
-  EXPECT_TRUE(std::isfinite(winding.at({0.5, 0, 0})));
   EXPECT_NEAR(winding.at({0, 0, 0}), 1, 1e-14);
+  const auto nearest_of = [](double value, std::initializer_list<double> allowed) {
+    return *std::min_element(allowed.begin(), allowed.end(),
+                             [&](double a, double b) { return std::fabs(a - value) < std::fabs(b - value); });
+  };
+  for (const double half : {-0.5, 0.5})
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto on_face = [&](double u, double v) {
+        Vec3d p{u, v, half};
+        for (std::size_t turn = 0; turn < axis; ++turn) p = {p.z, p.x, p.y};
+        return p;
+      };
+      // In a triangle, and on the diagonals of the face, of which one is an edge of two.
+      for (const auto& [u, v] : {std::pair{0.1, 0.25}, {-0.25, 0.1}, {0.0, 0.0}, {0.25, 0.25}, {0.25, -0.25}}) {
+        const double value = winding.at(on_face(u, v));
+        EXPECT_NEAR(value, nearest_of(value, {0.0, 0.5, 1.0}), 1e-12) << axis << ' ' << half << ' ' << u << ' ' << v;
+      }
+      const double edge = winding.at(on_face(half, 0.125));
+      EXPECT_NEAR(edge, nearest_of(edge, {-0.25, 0.25, 0.75}), 1e-12) << axis << ' ' << half;
+    }
+  for (const Vec3d& corner : box.vertices) EXPECT_NEAR(winding.at(corner), 0.125, 1e-12);
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ SessionView one_of_each() {
   view.cycle_longest_us = 90;
   view.cycles = 1500;
   view.missed = 4;
+  view.stalls = 6;
   view.contact.clearance = 0.25F;
   view.visited = 200;
   view.in_contact = 30;
@@ -78,12 +79,12 @@ void expect_section(const std::string& bytes, std::size_t offset, int type, int 
   EXPECT_EQ(at<std::uint32_t>(bytes, offset + 4), count) << offset;
 }
 
-// head 16; clock 8 + 48; hands 8 + 112; bodies 8 + 40; task 8 + 56; contacts 8 + 16; traversed 8 + 32
-constexpr std::size_t k_clock = 24, k_hands = 80, k_bodies = 200, k_task = 248, k_contacts = 312, k_traversed = 336;
+// head 16; clock 8 + 52; hands 8 + 112; bodies 8 + 40; task 8 + 56; contacts 8 + 16; traversed 8 + 32
+constexpr std::size_t k_clock = 24, k_hands = 84, k_bodies = 204, k_task = 252, k_contacts = 316, k_traversed = 340;
 
 TEST(Wire, StateFrameHasTheLayoutOfTheSpecification) {
   const std::string bytes = whole(encode_state(one_of_each(), k_stamp, true));
-  ASSERT_EQ(bytes.size(), 368U);
+  ASSERT_EQ(bytes.size(), 372U);
   EXPECT_EQ(bytes.substr(0, 2), "CT");
   EXPECT_EQ(at<std::uint8_t>(bytes, 2), 2);
   EXPECT_EQ(at<std::uint8_t>(bytes, 3), 1);
@@ -91,7 +92,7 @@ TEST(Wire, StateFrameHasTheLayoutOfTheSpecification) {
   EXPECT_EQ(at<std::uint32_t>(bytes, 8), 7U);
   EXPECT_EQ(at<std::uint32_t>(bytes, 12), 3U);
 
-  expect_section(bytes, 16, 1, 48, 1);
+  expect_section(bytes, 16, 1, 52, 1);
   EXPECT_EQ(at<double>(bytes, k_clock), 1.5);
   EXPECT_EQ(at<std::uint32_t>(bytes, k_clock + 8), 3U);  // running, recording
   EXPECT_EQ(at<std::uint32_t>(bytes, k_clock + 12), 2U);
@@ -103,6 +104,7 @@ TEST(Wire, StateFrameHasTheLayoutOfTheSpecification) {
   EXPECT_EQ(at<std::uint32_t>(bytes, k_clock + 36), 0U);
   EXPECT_EQ(at<std::uint32_t>(bytes, k_clock + 40), 200U);
   EXPECT_EQ(at<std::uint32_t>(bytes, k_clock + 44), 30U);
+  EXPECT_EQ(at<std::uint32_t>(bytes, k_clock + 48), 6U);
 
   expect_section(bytes, k_hands - 8, 2, 112, 1);
   EXPECT_EQ(at<std::uint32_t>(bytes, k_hands), 6U);
@@ -181,7 +183,7 @@ TEST(Wire, WhoHoldsAHandIsToldByTheirKind) {
 
 TEST(Wire, EmptySectionsAreLeftOut) {
   const SessionView empty;
-  EXPECT_EQ(whole(encode_state(empty, k_stamp, true)).size(), 16U + 8 + 48);
+  EXPECT_EQ(whole(encode_state(empty, k_stamp, true)).size(), 16U + 8 + 52);
   const std::string bytes = whole(encode_state(one_of_each(), k_stamp, false));
   EXPECT_EQ(bytes.size(), k_traversed - 8);
   EXPECT_EQ(at<std::uint32_t>(bytes, 4), bytes.size());

@@ -1,5 +1,6 @@
 // What is shown of bodies that bend.
 #include <cotouch/elastic/deformation.h>
+#include <cotouch/mesh/subdivide.h>
 #include <cotouch/session/running_world.h>
 #include <cotouch/session/sight.h>
 #include <cotouch/session/world_view.h>
@@ -107,8 +108,12 @@ TEST_F(BarInHand, ContactsLieOnTheBentSurface) {
 
 TEST(Pictures, KnowWhereTheirVerticesLieInTheTetrahedra) {
   const auto bar = elastic_test::held_bar(ElasticLaw::warped);
-  for (const std::size_t most : {std::size_t{200'000}, std::size_t{6}}) {  // divided, and made coarser
-    const auto picture = make_picture(bar, most);
+  auto fine = std::make_shared<Part>(*bar);
+  fine->mesh = with_short_edges(bar->mesh, 0.002, 50'000);
+  const DisplayLimits few{.exact = 100, .most = 100};
+  const auto simplified = make_picture(fine, few);
+  EXPECT_TRUE(simplified->decimated);
+  for (const auto& picture : {make_picture(bar), simplified}) {  // divided, and simplified
     ASSERT_EQ(picture->embedding.size(), picture->mesh.vertices.size());
     const ElasticData& data = bar->elastic->data();
     for (std::size_t i = 0; i < picture->embedding.size(); ++i) {

@@ -257,14 +257,6 @@ TEST(Sight, ShowsWhatTouchesAndHowNearTheRestIs) {
   }
 }
 
-TEST(ShownScenes, DecimationKeepsTheShapeWithinTheLimit) {
-  const TriangleMesh sphere = make_sphere(1, 5);  // 20480 triangles
-  const TriangleMesh coarse = decimated(sphere, 2000);
-  EXPECT_LE(coarse.triangles.size(), 2000U);
-  EXPECT_GT(coarse.triangles.size(), 300U);
-  for (const Vec3d& v : coarse.vertices) EXPECT_NEAR(norm(v), 1, 0.1);
-}
-
 TEST(ShownScenes, PartsHaveTheirOwnColourOrOneByHowTheyMove) {
   Scene scene = three_balls();
   scene.bodies[2].parts[0].color = "#102030";

@@ -6,6 +6,13 @@ import { parseScene, parseScenes, type Scene, type SceneEntry } from './messages
 import { decodeMesh, decodeRecording, type Decoded, type MeshData, type Recording } from './protocol';
 import { parseStory, type Story } from './recorded';
 
+// Where a scene and its meshes come from.
+export interface SceneSource {
+  scene(): Promise<Scene>;
+  mesh(part: number, generation: number): Promise<MeshData>;
+  elastic(part: number, generation: number): Promise<ElasticBasis | null>;
+}
+
 export class Api {
   participant = 0; // this page's number, from the server's hello
   readonly door: Door;
@@ -44,6 +51,19 @@ export class Api {
   async elastic(part: number, generation: number): Promise<ElasticBasis | null> {
     const answer = await this.request(`/api/elastic/${part}?scene=${generation}`, {}, [404, 413]);
     return answer.ok ? valueOf(decodeElastic(await answer.arrayBuffer())) : null;
+  }
+
+  // The scene that a recording was made in, whatever scene the server has open.
+  recorded(id: string): SceneSource {
+    const path = (ending: string) => `/api/recording/${encodeURIComponent(id)}.${ending}`;
+    return {
+      scene: async () => valueOf(parseScene(await (await this.get(path('scene'))).json())),
+      mesh: async (part) => valueOf(decodeMesh(await (await this.get(`${path('mesh')}?part=${part}`)).arrayBuffer())),
+      elastic: async (part) => {
+        const answer = await this.request(`${path('elastic')}?part=${part}`, {}, [404, 413]);
+        return answer.ok ? valueOf(decodeElastic(await answer.arrayBuffer())) : null;
+      },
+    };
   }
 
   async recording(id: string): Promise<Recording> {

@@ -10,6 +10,7 @@ import { Clicks } from './hands/click';
 import { GamepadHand } from './hands/gamepad';
 import { Hand } from './hands/hand';
 import { KeyboardHand } from './hands/keyboard';
+import { OrbitKeys } from './hands/orbit-keys';
 import { toWire, withinReach } from './hands/motion';
 import { PointerHand, type PointerView } from './hands/pointer';
 import { hintOf } from './hint';
@@ -85,17 +86,19 @@ export class App {
     this.hand = this.makeHand();
     const view = this.makeView();
     new Clicks(byId('stage'), (x, y) => {
+      if (this.replays.away) return; // those bodies are not there any more
       if (this.sharing.marking.clicked(x, y) || this.elasticity.clicked(x, y)) return;
       this.shared.select(this.world.bodyAt(x, y));
     });
     this.pointer = new PointerHand(byId('stage'), view, this.hand);
     this.keyboard = new KeyboardHand(view, this.hand);
+    new OrbitKeys(byId('stage'), this.stage);
     this.gamepad = new GamepadHand(view, this.hand, (name) => this.toasts.show(`Gamepad connected: ${name}`, 'info'));
     this.scenes = new SceneLoader(this.api, {
-      opened: (scene) => this.openedScene(scene),
+      opened: (scene) => (this.replays.away ? this.openedRecorded(scene) : this.openedScene(scene)),
       mesh: (part, mesh, basis) => {
         this.world.addPart(part, mesh, basis);
-        this.elasticity.show();
+        if (!this.replays.away) this.elasticity.show();
         if (part.elastic && !this.world.bent.basisOf(part.body)) this.toasts.show(`${part.name} bends in more ways than a page can show; it is drawn rigid.`, 'info');
       },
       failed: (reason) => this.toasts.show(reason),
@@ -341,7 +344,6 @@ export class App {
     this.gallery?.hold(held);
     this.ownParts?.hold(held);
     this.settings?.hold(held);
-    this.recordings?.hold(held, this.world.info?.name ?? '');
   }
 
   private async loadGallery(): Promise<void> {
@@ -359,10 +361,16 @@ export class App {
   }
 
   private async loadScene(): Promise<void> {
+    if (this.replays.sceneChanges()) return; // the live scene comes back when the replay ends
     this.forgetScene();
-    this.replays.sceneChanges();
-    const scene = await this.scenes.load();
-    if (scene) this.replays.sceneLoaded(scene.name);
+    await this.scenes.load();
+  }
+
+  // The scene that a recording was made in, for this page alone: the panels go on to be about the live one.
+  private openedRecorded(scene: Scene): void {
+    this.shared.select(null);
+    this.world.open(scene, looksAlike(this.world.info, scene));
+    this.layout.title(`Replay of ${scene.title || 'own parts'}`);
   }
 
   private openedScene(scene: Scene): void {
@@ -395,6 +403,7 @@ export class App {
 
   // A hand that went on holding would pull the part back to where it was.
   private reset(): void {
+    if (this.player) return this.toasts.show('Reset would act on the live scene. Close the replay first.', 'info');
     this.hand.drop();
     this.command({ type: 'reset' });
   }
@@ -433,7 +442,11 @@ export class App {
   private makeReplays(): Replays {
     return new Replays({
       sceneName: () => this.world.info?.name ?? '',
-      openScene: (name) => this.command({ type: 'open_scene', name }),
+      showScene: async (id) => {
+        this.forgetScene();
+        return (await this.scenes.load(this.api.recorded(id))) !== null;
+      },
+      showLive: () => void this.loadScene(),
       fetch: (id) => Promise.all([this.api.recording(id), this.api.story(id)]),
       started: (player) => {
         this.world.setNear(false); // a recording does not hold distances, and the live ones belong to another moment

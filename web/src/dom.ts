@@ -27,6 +27,13 @@ export function button(text: string, label: string, click: () => void): HTMLButt
   return made;
 }
 
+// A figure that changes by itself. A browser reads an <output> aloud whenever it changes; ten times a second would be too much.
+export function liveFigure(properties: Partial<HTMLOutputElement> = {}, ...content: Content[]): HTMLOutputElement {
+  const made = element('output', properties, ...content);
+  made.setAttribute('aria-live', 'off');
+  return made;
+}
+
 const ownTitles = new WeakMap<HTMLElement, string>();
 
 // A control that cannot be used for now, and why, which it says instead of what it does; '' = it can be used again.

@@ -1,6 +1,6 @@
-// Fetches the scene that the server has open, and its meshes one by one. The server may be too busy just now, so it asks
+// Fetches the scene that the server has open, or that of a recording, and its meshes one by one. The server may be too busy just now, so it asks
 // again; and what has been replaced meanwhile may come to nothing.
-import type { Api } from './api';
+import type { SceneSource } from './api';
 import type { ElasticBasis } from './elastic-basis';
 import { backOff } from './feed';
 import type { Bounds, PartInfo, Scene } from './messages';
@@ -13,11 +13,11 @@ export interface LoadingEvents {
 }
 
 export class SceneLoader {
-  generation = 0; // of the scene in the picture; 0 while the server has another one, whose frames do not fit
+  generation = 0; // of the scene in the picture; 0 while the server has another one, whose frames do not fit, or a recording's is shown
   private request = 0; // counts up with all that makes a scene on its way unwanted
 
   constructor(
-    private readonly api: Pick<Api, 'scene' | 'mesh' | 'elastic'>,
+    private readonly live: SceneSource,
     private readonly events: LoadingEvents,
   ) {}
 
@@ -28,18 +28,18 @@ export class SceneLoader {
   }
 
   // The scene once all its meshes are there; null if it is no longer wanted.
-  async load(): Promise<Scene | null> {
+  async load(source = this.live): Promise<Scene | null> {
     this.forget();
     const request = this.request;
     const isWanted = () => request === this.request;
-    const scene = await this.insist(isWanted, () => this.api.scene());
+    const scene = await this.insist(isWanted, () => source.scene());
     if (!scene) return null;
     this.generation = scene.generation;
     this.events.opened(scene);
     const meshes = scene.parts.map(async (part) => {
       const { id, elastic } = part;
-      const mesh = await this.insist(isWanted, () => this.api.mesh(id, scene.generation));
-      const basis = elastic && (await this.insist(isWanted, () => this.api.elastic(id, scene.generation)));
+      const mesh = await this.insist(isWanted, () => source.mesh(id, scene.generation));
+      const basis = elastic && (await this.insist(isWanted, () => source.elastic(id, scene.generation)));
       if (mesh && isWanted()) this.events.mesh(part, mesh, basis);
     });
     await Promise.all(meshes);

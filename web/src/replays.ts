@@ -1,58 +1,63 @@
-// Starting and ending replays: the recording's scene is opened first if need be, then its frames are fetched and played.
+// Starting and ending replays. They are this page's own: nothing on the server is opened, moved or stopped for them, and whatever
+// the others do meanwhile, a replay goes on. If the recording was made in another scene than the one in the picture, that scene is
+// shown until the replay ends.
 import type { RecordingEntry } from './messages';
 import type { Recording } from './protocol';
 import type { Story } from './recorded';
 import { Player } from './replay';
 
 export interface ReplayPort {
-  sceneName(): string;
-  openScene(name: string): void;
+  sceneName(): string; // in the picture
+  showScene(id: string): Promise<boolean>; // that a recording was made in; false if it came to nothing
   fetch(id: string): Promise<[Recording, Story]>;
   started(player: Player): void;
   stopped(): void;
+  showLive(): void; // the picture is no longer that of the scene which the server has open
   failed(error: unknown): void;
 }
 
 export class Replays {
   player: Player | null = null;
-  private waiting: RecordingEntry | null = null; // until its scene is open
+  away = false; // the picture shows the recording's own scene
+  private outdated = false; // the server has opened another scene since
   private request = 0; // counts up with all that makes a recording on its way unwanted
 
   constructor(private readonly port: ReplayPort) {}
 
   start(entry: RecordingEntry): void {
     this.stop();
-    if (entry.scene !== this.port.sceneName()) {
-      this.waiting = entry;
-      this.port.openScene(entry.scene);
-      return;
-    }
     const request = this.request;
-    void this.port
-      .fetch(entry.id)
-      .then(([recording, story]) => {
-        if (request !== this.request) return;
-        this.player = new Player(recording, story);
-        this.port.started(this.player);
-      })
-      .catch((error: unknown) => this.port.failed(error));
+    void this.play(entry, () => request === this.request).catch((error: unknown) => this.port.failed(error));
+  }
+
+  private async play(entry: RecordingEntry, isWanted: () => boolean): Promise<void> {
+    const [recording, story] = await this.port.fetch(entry.id);
+    if (!isWanted()) return;
+    if (entry.scene !== this.port.sceneName()) {
+      this.away = true;
+      const shown = await this.port.showScene(entry.id);
+      if (!isWanted()) return;
+      if (!shown) return this.stop();
+    }
+    this.player = new Player(recording, story);
+    this.port.started(this.player);
   }
 
   stop(): void {
-    this.waiting = null;
     ++this.request;
-    if (!this.player) return;
-    this.player = null;
-    this.port.stopped();
+    const showLive = this.away || this.outdated;
+    this.away = this.outdated = false;
+    if (this.player) {
+      this.player = null;
+      this.port.stopped();
+    }
+    if (showLive) this.port.showLive();
   }
 
-  // Another scene is on its way: what plays, or is being fetched, belongs to the old one.
-  sceneChanges(): void {
-    ++this.request;
-    if (this.player && this.port.sceneName()) this.stop();
-  }
-
-  sceneLoaded(name: string): void {
-    if (this.waiting?.scene === name) this.start(this.waiting);
+  // The server has opened another scene. True if the picture is a replay's, which it stays until the end.
+  sceneChanges(): boolean {
+    if (!this.player && !this.away) return false;
+    this.outdated = true;
+    return true;
   }
 }

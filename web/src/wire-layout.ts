@@ -117,7 +117,7 @@ export function writeSectionHead(view: DataView, at: number, value: SectionHead)
   view.setUint32(at + 4, value.count, true);
 }
 
-export const kClockEntryBytes = 48;
+export const kClockEntryBytes = 52;
 
 export interface ClockEntry {
   time: number;
@@ -131,6 +131,7 @@ export interface ClockEntry {
   leftOut: number;
   visited: number;
   inContact: number;
+  stalls: number;
 }
 
 export function readClockEntry(view: DataView, at: number): ClockEntry {
@@ -146,6 +147,7 @@ export function readClockEntry(view: DataView, at: number): ClockEntry {
     leftOut: view.getUint32(at + 36, true),
     visited: view.getUint32(at + 40, true),
     inContact: view.getUint32(at + 44, true),
+    stalls: view.getUint32(at + 48, true),
   };
 }
 
@@ -161,6 +163,7 @@ export function writeClockEntry(view: DataView, at: number, value: ClockEntry): 
   view.setUint32(at + 36, value.leftOut, true);
   view.setUint32(at + 40, value.visited, true);
   view.setUint32(at + 44, value.inContact, true);
+  view.setUint32(at + 48, value.stalls, true);
 }
 
 export const kHandEntryBytes = 112;

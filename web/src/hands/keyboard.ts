@@ -1,7 +1,7 @@
 // Keys as a hand: they move the body relative to the view while they are down.
 //
-//   W A S D or arrows   up, left, down, right        Q / E   nearer / away
-//   with Shift          turn instead of move         Escape  let go
+//   W A S D      up, left, down, right        Q / E   nearer / away
+//   with Shift   turn instead of move         Escape  let go
 import type { Vector3 } from 'three';
 import type { Hand } from './hand';
 import { isForPage } from './keys';
@@ -22,10 +22,6 @@ const kAxes: Record<string, Axes> = {
   KeyS: [0, -1, 0],
   KeyE: [0, 0, 1],
   KeyQ: [0, 0, -1],
-  ArrowLeft: [-1, 0, 0],
-  ArrowRight: [1, 0, 0],
-  ArrowUp: [0, 1, 0],
-  ArrowDown: [0, -1, 0],
 };
 
 const kSpeed = 0.15; // scene sizes a second

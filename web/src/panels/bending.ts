@@ -1,6 +1,6 @@
 // How the selected body bends: a colouring by strain, and a viewer that plays each of its modes. Both are this page's own; the body
 // itself, and what others see, goes on as it does.
-import { button, element } from '../dom';
+import { button, element, liveFigure } from '../dom';
 import * as format from '../format';
 import type { ElasticBasis } from '../elastic-basis';
 import type { BodyInfo, ElasticInfo } from '../messages';
@@ -37,7 +37,7 @@ export class BendingPanel {
   private readonly strain = element('input', { type: 'checkbox', id: 'strain' });
   private readonly legend = element('div', { className: 'strain-legend', id: 'strain-legend' });
   private readonly most = element('span', {});
-  private readonly largest = element('output', { id: 'strain-largest' });
+  private readonly largest = liveFigure({ id: 'strain-largest' });
   private readonly playing: HTMLButtonElement;
   private readonly viewer = element('div', { id: 'modes', hidden: true });
   private readonly mode = element('select', { id: 'mode-index' });
@@ -56,7 +56,6 @@ export class BendingPanel {
   ) {
     const bar = element('i', {});
     bar.style.background = `linear-gradient(to right, ${kStrainColors.join(', ')})`;
-    this.largest.setAttribute('aria-live', 'off'); // ten times a second would be too much
     this.legend.append(bar, element('span', {}, '0 %'), this.most, this.largest);
     this.playing = button('Play its modes', 'Play the ways in which this body bends, for you only', () => this.toggle());
     this.strain.addEventListener('change', () => {

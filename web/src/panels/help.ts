@@ -20,6 +20,8 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
       ['Right button beside the body', 'pans'],
       ['Wheel', 'zooms'],
       ['F, double-click beside it', 'shows the whole scene'],
+      ['Arrow keys', 'orbit; with Shift they pan'],
+      ['+ / −', 'zooms'],
     ],
   ],
   [
@@ -34,7 +36,7 @@ const kGestures: [heading: string, rows: [gesture: string, meaning: string][]][]
   [
     'Keyboard',
     [
-      ['W A S D or arrows', 'up, left, down, right'],
+      ['W A S D', 'up, left, down, right'],
       ['Q / E', 'nearer / away'],
       ['Shift with these', 'turns'],
       ['Esc, half a minute at rest', 'lets go'],
@@ -70,7 +72,8 @@ const kLegend: [name: string, color: string, meaning: string][] = [
   ['Green ghost', '#2f9e4480', 'where a task wants its body'],
   ['Arrow', '#d6336c', 'force on your hand'],
   ['Bent arrow', '#7048e8', 'torque'],
-  ['Dots', '#e03131', 'contact points, red = deep'],
+  ['Dots', '#e03131', 'contact points; deeper ones are larger and redder'],
+  ['Lines on a body', '#e8590c', 'the closer together, the nearer something is; warm colours too'],
 ];
 
 export class Help {

@@ -1,6 +1,6 @@
 // Live plots of what the hand feels and what it costs: the last seconds of the feed, or a whole recording with a cursor.
 import uPlot from 'uplot';
-import { element } from '../dom';
+import { element, liveFigure } from '../dom';
 import { feltHand } from '../felt';
 import { HandFlag, type HandEntry, type StateFrame } from '../protocol';
 import { cssColor } from '../theme';
@@ -68,7 +68,7 @@ export class Plots {
 
   constructor(private readonly root: HTMLElement) {
     for (const kind of kPlots) {
-      const value = element('output', {});
+      const value = liveFigure({});
       const title = element('span', {}, kind.title);
       if (kind === kLevels) title.append(this.coarser);
       root.append(element('figure', { className: 'plot' }, element('figcaption', {}, title, value)));

@@ -1,7 +1,8 @@
 // The numbers of the frame shown now: force, torque, clearance, contact, and what the loop spends on them.
-import { element } from '../dom';
+import { element, liveFigure } from '../dom';
 import * as format from '../format';
 import { feltHand } from '../felt';
+import { Spoken } from './spoken';
 import { ClockFlag, HandFlag, type StateFrame } from '../protocol';
 
 interface Tile {
@@ -17,6 +18,7 @@ export class Readout {
   private readonly contact: Tile;
   private readonly meter: HTMLElement;
   private readonly loop: HTMLElement;
+  private readonly spoken: Spoken;
 
   constructor(root: HTMLElement) {
     const tiles = element('div', { className: 'tiles' });
@@ -31,10 +33,11 @@ export class Readout {
     bar.setAttribute('aria-hidden', 'true');
     this.loop = element('p', { className: 'note loop' });
     root.append(tiles, bar, this.loop);
+    this.spoken = new Spoken(root);
   }
 
   // `me` is this page's number: what its own hand feels comes first.
-  show(frame: StateFrame, maxForce: number, me: number): void {
+  show(frame: StateFrame, maxForce: number, me: number, now = performance.now()): void {
     const hand = feltHand(frame.hands, me);
     const force = hand ? norm(hand.force) : 0;
     const limited = hand && hand.flags & HandFlag.forceLimited;
@@ -45,14 +48,28 @@ export class Readout {
     this.clearance.title.textContent = through ? 'Penetration' : 'Clearance';
     this.clearance.value.classList.toggle('alarm', through && hand !== undefined); // what merely lies there is no alarm
     const touching = hand?.inContact ?? frame.inContact;
-    set(this.contact, format.count(touching), touching === 1 ? 'point' : 'points');
+    const points = touching === 1 ? 'point' : 'points';
+    const deepest = hand?.deepest ?? 0; // the number that the dots tell by size and colour
+    set(this.contact, format.count(touching), deepest > 1e-7 ? `${points}, ${format.length(deepest)} deep` : points);
     this.meter.style.transform = `scaleX(${Math.min(1, force / (maxForce || 8))})`;
+    this.spoken.say(hand ? spokenText(force, touching, frame.clearance) : '', now);
     const missed = frame.missed === 1 ? '1 cycle missed' : `${format.count(frame.missed)} cycles missed`;
     const replayed = (frame.flags & ClockFlag.replay) !== 0;
     this.loop.textContent = replayed
       ? `Cycle ${format.count(frame.cycles)} of a recording`
-      : `${format.count(frame.cycles)} cycles at 1 kHz · ${missed}`;
+      : `${format.count(frame.cycles)} cycles at 1 kHz · ${missed}${stallsText(frame.stalls)}`;
   }
+}
+
+// Rounded, so that a hand at rest says nothing new.
+function spokenText(force: number, touching: number, clearance: number): string {
+  if (touching > 0) return `Touching, force ${Number(force.toPrecision(1))} newtons.`;
+  if (!Number.isFinite(clearance)) return 'Nothing to touch is near.';
+  return `Free, ${format.length(Number(Math.max(0, clearance).toPrecision(1)))} away.`;
+}
+
+function stallsText(stalls: number): string {
+  return stalls ? ` · force taken away ${stalls === 1 ? 'once' : `${format.count(stalls)} times`}` : '';
 }
 
 function clearanceText(clearance: number): string {
@@ -64,7 +81,7 @@ function clearanceText(clearance: number): string {
 const norm = (v: readonly number[]) => Math.hypot(...v);
 
 function tile(root: HTMLElement, title: string): Tile {
-  const value = element('output', {}, '–');
+  const value = liveFigure({}, '–');
   const note = element('small', {});
   const heading = element('h2', {}, title);
   root.append(element('div', { className: 'tile' }, heading, value, note));

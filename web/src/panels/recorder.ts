@@ -1,5 +1,5 @@
 // Recordings: the list with its exports, and the bar with the time slider while one is replayed.
-import { button, element, hold } from '../dom';
+import { button, element, liveFigure } from '../dom';
 import * as format from '../format';
 import type { RecordingEntry } from '../messages';
 import { newsAt, newsText, type RecordedEvent } from '../recorded';
@@ -16,10 +16,6 @@ export class RecordingList {
   private readonly list = element('ul', { className: 'recordings' });
   private readonly empty = element('p', { className: 'note' }, 'Nothing recorded yet. Press Record and move a body.');
 
-  private plays: { scene: string; play: HTMLButtonElement }[] = [];
-  private held = ''; // why no other scene can be opened now
-  private open = ''; // the scene that is open
-
   constructor(
     root: HTMLElement,
     private readonly actions: RecordingActions,
@@ -27,25 +23,15 @@ export class RecordingList {
     root.append(this.empty, this.list);
   }
 
-  // While no other scene can be opened, only recordings of the open one can be replayed.
-  hold(reason: string, open: string): void {
-    this.held = reason;
-    this.open = open;
-    for (const { scene, play } of this.plays) hold(play, scene === open ? '' : reason);
-  }
-
   set(entries: RecordingEntry[], titleOf: (scene: string) => string): void {
-    this.plays = [];
     this.empty.hidden = entries.length > 0;
     this.list.replaceChildren(...entries.map((entry) => this.item(entry, titleOf(entry.scene))));
-    this.hold(this.held, this.open);
   }
 
   private item(entry: RecordingEntry, title: string): HTMLLIElement {
     const facts = `${format.clock(entry.seconds)} · peak ${format.force(entry.peakForce)} · ${format.bytes(entry.bytes)}`;
     const play = button('Replay', `Replay ${entry.id}`, () => this.actions.replay(entry));
     play.classList.add('primary');
-    this.plays.push({ scene: entry.scene, play });
     const item = element(
       'li',
       {},
@@ -76,7 +62,7 @@ export class ReplayBar {
   private player: Player | null = null;
   private readonly play: HTMLButtonElement;
   private readonly slider: HTMLInputElement;
-  private readonly clock = element('output', {});
+  private readonly clock = liveFigure({});
   private readonly news = element('ul', { className: 'news panel', hidden: true });
   private readonly items = new Map<RecordedEvent, HTMLElement>();
   private readonly speed = element('select', {});

@@ -1,5 +1,5 @@
 // The docking task: how far the body still is from its place, live.
-import { button, element } from '../dom';
+import { button, element, liveFigure } from '../dom';
 import * as format from '../format';
 import { TaskState, type TaskEntry } from '../protocol';
 
@@ -37,9 +37,9 @@ export function taskText(task: TaskEntry, body = ''): TaskText {
 
 export class TaskPanel {
   private readonly title = element('h2', {});
-  private readonly position = element('output', { id: 'task-position' });
-  private readonly angle = element('output', { id: 'task-angle' });
-  private readonly clock = element('output', { id: 'task-clock' });
+  private readonly position = liveFigure({ id: 'task-position' });
+  private readonly angle = liveFigure({ id: 'task-angle' });
+  private readonly clock = liveFigure({ id: 'task-clock' });
   private readonly state = element('p', { className: 'note', id: 'task-state' });
   private readonly angleRow: HTMLElement;
   private readonly again: HTMLButtonElement;
@@ -84,15 +84,13 @@ export class TaskPanel {
 // all of them are done.
 export class TaskStrip {
   private readonly title = element('strong', {});
-  private readonly clock = element('output', { className: 'clock' });
-  private readonly position = element('output', {});
-  private readonly angle = element('output', {});
+  private readonly clock = liveFigure({ className: 'clock' });
+  private readonly position = liveFigure({});
+  private readonly angle = liveFigure({});
   private readonly state = element('span', { className: 'state' });
 
   constructor(private readonly root: HTMLElement) {
     this.state.setAttribute('role', 'status');
-    // The read-outs say the same, to whoever asks; read aloud, ten times a second would be too much.
-    for (const output of [this.clock, this.position, this.angle]) output.setAttribute('aria-live', 'off');
     root.append(this.title, this.clock, this.position, this.angle, this.state);
   }
 

@@ -1,5 +1,5 @@
-// An elastic part in the picture: what the graphics card needs to bend it, and a mesh whose rays meet the bent surface.
-import { DataTexture, FloatType, Mesh, RGBAFormat, Vector3, type BufferGeometry, type ShaderMaterial } from 'three';
+// An elastic part in the picture: what the graphics card needs to bend it.
+import { DataTexture, FloatType, RGBAFormat, type Vector3 } from 'three';
 import type { ElasticBasis } from '../elastic-basis';
 import { Bend, kNodeValues } from './bend';
 import { embed, type DrawnMesh } from './geometry';
@@ -46,12 +46,6 @@ export class BentPicture {
     return true;
   }
 
-  // Where a drawn vertex is now, in the part's frame.
-  vertex(index: number, target: Vector3): Vector3 {
-    const { source } = this.drawn;
-    return target.fromArray(this.bend.positions(), 3 * (source ? source[index]! : index));
-  }
-
   place(point: Vector3, key: object): Vector3 {
     const vertex = this.nearest.get(key) ?? this.bend.nearest(point);
     this.nearest.set(key, vertex);
@@ -60,19 +54,5 @@ export class BentPicture {
 
   dispose(): void {
     this.texture.dispose();
-  }
-}
-
-export class BentMesh extends Mesh<BufferGeometry, ShaderMaterial> {
-  constructor(
-    geometry: BufferGeometry,
-    material: ShaderMaterial,
-    private readonly picture: BentPicture,
-  ) {
-    super(geometry, material);
-  }
-
-  override getVertexPosition(index: number, target: Vector3): Vector3 {
-    return this.picture.vertex(index, target);
   }
 }

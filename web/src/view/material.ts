@@ -86,11 +86,21 @@ const strainOr = (nearness: string) => `
     ${nearness}
     }`;
 
+// 1 on a line of equal nearness, about a pixel and a half wide. There are five, and none where nothing is near.
+const kContour = `
+  float contour(float closeness) {
+    float at = 6.0 * closeness;
+    float pixels = abs(at - floor(at + 0.5)) / max(fwidth(at), 1e-5);
+    return (1.0 - smoothstep(0.7, 1.5, pixels)) * step(0.5, at) * step(at, 5.5);
+  }`;
+
 const kNearness = {
-  // The moving part: amber when it comes near, red where it touches.
+  // The moving part: amber when it comes near, red where it touches; and lines of equal nearness, for those who do not tell the
+  // colours apart.
   glow: `
     vec3 warm = mix(vec3(0.98, 0.74, 0.14), vec3(0.90, 0.16, 0.10), smoothstep(0.5, 1.0, closeness));
-    color = mix(color, warm, smoothstep(0.05, 0.6, closeness));`,
+    color = mix(color, warm, smoothstep(0.05, 0.6, closeness));
+    color *= 1.0 - 0.45 * contour(closeness);`,
   // Static parts: darker where the moving part is near, as if it threw a shadow.
   shadow: `
     color *= 1.0 - 0.55 * closeness * closeness;`,
@@ -104,6 +114,7 @@ const fragment = (nearness: string, bends: boolean) => `
   varying vec3 vNormal;
   varying float vNear;
   ${bends ? 'varying float vStrain;' : ''}
+  ${kContour}
   void main() {
     vec3 n = normalize(vNormal) * (gl_FrontFacing ? 1.0 : -1.0);
     float closeness = uNear * (1.0 - smoothstep(0.0, 1.0, vNear));

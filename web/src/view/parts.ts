@@ -6,9 +6,10 @@ import type { ElasticBasis } from '../elastic-basis';
 import type { PartInfo } from '../messages';
 import { fromWire, type HandPose } from '../hands/motion';
 import type { MeshData, NearFrame } from '../protocol';
-import { BentMesh, BentPicture, canBend } from './bent-picture';
+import { BentPicture, canBend } from './bent-picture';
 import { drawnMesh, type DrawnMesh } from './geometry';
 import { bendMaterial, partMaterial } from './material';
+import { PickedMesh, PickTree } from './pick-tree';
 
 export class PartView {
   readonly group = new Group();
@@ -25,7 +26,7 @@ export class PartView {
   // `basis` tells how it bends; null if it is rigid. `atPoint`: hands hold a point of it, so there is no ghost of the whole.
   constructor(
     readonly info: PartInfo,
-    data: MeshData,
+    private readonly data: MeshData,
     basis: ElasticBasis | null = null,
     atPoint = false,
   ) {
@@ -40,7 +41,7 @@ export class PartView {
     this.picture = basis && canBend(basis, this.drawn.vertices) ? new BentPicture(this.drawn, basis, data.positions) : null;
     const uniforms = { near: this.nearness, strain: this.strain };
     const material = partMaterial(color, moving || this.picture ? 'glow' : 'shadow', uniforms, this.picture?.uniforms);
-    this.mesh = this.picture ? new BentMesh(geometry, material, this.picture) : new Mesh(geometry, material);
+    this.mesh = new PickedMesh(geometry, material, new PickTree(data, this.picture?.bend));
     this.group.add(this.mesh);
     this.ghost = moving && !atPoint ? ghostOf(geometry, color) : null;
     if (this.ghost) this.group.add(this.ghost);
@@ -98,15 +99,16 @@ export class PartView {
     return this.picture?.bend.box() ?? new Box3(new Vector3(...min), new Vector3(...max));
   }
 
-  // Where a point of what is drawn, on this triangle of it, would be at rest, and the other way round; in the part's frame.
+  // Where a point of what is drawn, between these vertices of the mesh as served, would be at rest, and the other way round; in the
+  // part's frame.
   atRest(point: Vector3, [a, b, c]: [number, number, number]): Vector3 {
     if (!this.picture) return point;
-    const bent = [a, b, c].map((corner) => this.mesh.getVertexPosition(corner, new Vector3())) as [Vector3, Vector3, Vector3];
-    const shares = Triangle.getBarycoord(point, ...bent, new Vector3());
+    const bent = this.picture.bend.positions();
+    const corner = (of: Float32Array, i: number) => new Vector3().fromArray(of, 3 * i);
+    const shares = Triangle.getBarycoord(point, corner(bent, a), corner(bent, b), corner(bent, c), new Vector3());
     if (!shares) return point; // a triangle without an area
-    const rest = this.mesh.geometry.getAttribute('position');
-    const corner = (i: number) => new Vector3().fromBufferAttribute(rest, i);
-    return corner(a).multiplyScalar(shares.x).addScaledVector(corner(b), shares.y).addScaledVector(corner(c), shares.z);
+    const rest = this.data.positions;
+    return corner(rest, a).multiplyScalar(shares.x).addScaledVector(corner(rest, b), shares.y).addScaledVector(corner(rest, c), shares.z);
   }
 
   // `key` stands for the point: the vertex that is nearest to it is looked for only once.

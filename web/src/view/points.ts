@@ -1,4 +1,5 @@
-// Clouds of round dots: contact points coloured by depth, traversed points coloured by level.
+// Clouds of round dots: contact points by depth, traversed points by level, in colour and in size: not everyone tells the colours
+// apart.
 import {
   BufferGeometry,
   Color,
@@ -9,6 +10,9 @@ import {
   ShaderMaterial,
 } from 'three';
 
+const kSmallest = 0.7; // of the usual size, for the lowest value
+const kLargest = 1.6; // for the highest
+
 const kVertex = `
   attribute float value;
   uniform float uScale;
@@ -17,7 +21,7 @@ const kVertex = `
   void main() {
     vValue = clamp(value / uScale, 0.0, 1.0);
     gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
-    gl_PointSize = uSize;
+    gl_PointSize = uSize * mix(${kSmallest.toFixed(2)}, ${kLargest.toFixed(2)}, vValue);
   }`;
 // Colours are written as the screen wants them (sRGB), so that they match the legend in the page.
 const kFragment = `

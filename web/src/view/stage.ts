@@ -32,6 +32,7 @@ const kSlowFrame = 60; // milliseconds; beyond it the picture gets coarser
 const kQuickFrame = 25; // milliseconds; many in a row, and it gets finer again
 const kRest = 400; // milliseconds without a change
 const kMostPixels = 8e6; // in a fine picture
+const kSteepest = (89 * Math.PI) / 180; // from above or below
 
 export class Stage {
   readonly scene = new Scene();
@@ -129,6 +130,37 @@ export class Stage {
     this.resize();
   }
 
+  // The eye goes round what it looks at, by these angles; over the poles it does not go.
+  orbit(right: number, up: number): void {
+    const away = this.camera.position.clone().sub(this.controls.target);
+    const radius = away.length();
+    const turn = Math.atan2(away.y, away.x) + right;
+    const height = Math.asin(Math.min(1, Math.max(-1, away.z / radius))) + up;
+    const tilt = Math.min(kSteepest, Math.max(-kSteepest, height));
+    away.set(Math.cos(tilt) * Math.cos(turn), Math.cos(tilt) * Math.sin(turn), Math.sin(tilt)).multiplyScalar(radius);
+    this.camera.position.copy(this.controls.target).add(away);
+    this.controls.update();
+  }
+
+  // By shares of the picture's height.
+  pan(right: number, up: number): void {
+    const { right: x, up: y } = this.basis();
+    const scale = this.metresPerPixel(this.controls.target) * this.canvas.clientHeight;
+    const way = x.clone().multiplyScalar(right * scale).addScaledVector(y, up * scale);
+    this.camera.position.add(way);
+    this.controls.target.add(way);
+    this.controls.update();
+  }
+
+  // Nearer or farther by a factor, within what the wheel allows.
+  zoom(factor: number): void {
+    const away = this.camera.position.clone().sub(this.controls.target);
+    const { minDistance, maxDistance } = this.controls;
+    away.setLength(Math.min(maxDistance, Math.max(minDistance, factor * away.length())));
+    this.camera.position.copy(this.controls.target).add(away);
+    this.controls.update();
+  }
+
   basis(): ViewBasis {
     this.camera.updateMatrixWorld();
     return basisOf(this.camera.matrixWorld);
@@ -142,7 +174,7 @@ export class Stage {
     return this.caster.ray.clone();
   }
 
-  // `corners` are the drawn vertices of the triangle that was hit.
+  // `corners` are the vertices of the triangle that was hit, as its mesh numbers them.
   hit(x: number, y: number, objects: Object3D[]): Hit | null {
     this.ray(x, y);
     const first = this.caster.intersectObjects(objects, false)[0];

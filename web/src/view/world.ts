@@ -109,6 +109,11 @@ export class WorldView {
     this.stage.invalidate();
   }
 
+  // A recording's own scene has no generation; marks and the selection are not of its bodies.
+  private get isLive(): boolean {
+    return this.info !== null && this.info.generation !== 0;
+  }
+
   get complete(): boolean {
     return this.info !== null && this.parts.size === this.info.parts.length;
   }
@@ -141,7 +146,7 @@ export class WorldView {
     this.traversed.set(this.showTraversed ? frame.traversed : new Float32Array(), levels);
     const { people, me } = this.company;
     this.markers.show(this.story ? recordedMarkersOf(frame, this.story) : markersOf(frame.hands, people, me));
-    this.pins.show(pinsOf(this.marks, this.bodies, (body) => this.poseOf(body), (body, point) => this.bent.placeOf(body, point)));
+    this.pins.show(pinsOf(this.isLive ? this.marks : [], this.bodies, (body) => this.poseOf(body), (body, point) => this.bent.placeOf(body, point)));
     this.showSelection();
     this.showTarget(frame);
     this.stage.invalidate();
@@ -151,7 +156,7 @@ export class WorldView {
     const { selected, canChange } = this.company;
     // What is in this page's own hand needs no box around it.
     const own = this.shown?.hands.some((hand) => hand.body === selected?.id && hand.participant === this.company.me);
-    const body = selected && canChange && !own ? this.bodies.get(selected.id) : undefined;
+    const body = this.isLive && selected && canChange && !own ? this.bodies.get(selected.id) : undefined;
     const now = body && this.poseOf(body.info.id);
     if (!body || !now) {
       this.selection.hide();

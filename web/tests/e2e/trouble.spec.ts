@@ -15,6 +15,7 @@ import {
   watchErrors,
 } from './page';
 import { Server } from './server';
+import { HandFlag } from '../../src/protocol';
 
 const server = new Server();
 
@@ -138,23 +139,26 @@ test('on a tablet Move and Turn answer to arrows, and do not lie over a replay',
 
 test('the level of detail says when the work budget cut it', async ({ page }) => {
   const errors = watchErrors(page);
-  let limited = false;
-  await page.routeWebSocket(/\/feed/, (socket) => {
-    socket.connectToServer().onMessage((message) => {
-      // The hands' section comes after the head (16 bytes) and the clock (8 and 48).
-      const hasHand = typeof message !== 'string' && message[3] === 1 && message[16 + 56] === 2;
-      if (hasHand) message[16 + 56 + 8 + 9] = limited ? 2 : 0; // the first hand's flags
-      socket.send(message);
-    });
-  });
   await open(page, server.address);
-  await openOther(page);
-  await grabPoint(page);
-  await page.mouse.down();
-  await later(page, 0.5);
+  await openScene(page, 'ball-socket'); // six thousand nodes: more than the smallest budget allows, less than the largest
+  // Not by mouse, which holds the part.
+  const setBudget = (share: number) =>
+    page.locator('.slider', { hasText: 'Work budget' }).locator('input').evaluate((slider: HTMLInputElement, value) => {
+      slider.value = String(value);
+      slider.dispatchEvent(new Event('input'));
+      slider.dispatchEvent(new Event('change'));
+    }, share);
+  const coarse = async () => ((await stateOf(page)).frame!.hands[0]?.flags ?? 0) & HandFlag.detailLimited;
+  await setBudget(1);
+  await dragTogether(page, (state) => forceOf(state) > 0.5 && state.frame!.hands[0]!.inContact > 0);
   await expect(page.locator('#coarser')).toBeHidden();
-  limited = true;
+  expect(await coarse()).toBe(0);
+  await setBudget(0);
   await expect(page.locator('#coarser')).toBeVisible();
+  expect(await coarse()).not.toBe(0);
+  await setBudget(1);
+  await expect(page.locator('#coarser')).toBeHidden();
+  expect(await coarse()).toBe(0);
   await page.mouse.up();
   expect(errors).toEqual([]);
 });

@@ -27,6 +27,30 @@ const server = new Server();
 const picture = (page: Page, name: string) => page.screenshot({ path: test.info().outputPath(`${name}.png`) });
 const dot = (a: readonly number[], b: readonly number[]) => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 
+const kBuiltIn = [
+  ...['ball-socket', 'bridge-creature', 'hose-bracket', 'gears', 'threaded-peg', 'box-bracket', 'engine-bay', 'stack', 'docking'],
+  ...['assembly', 'billiard', 'hoses', 'bridge-creature-soft', 'soft-soft', 'soft-bar', 'snap-clip'],
+];
+
+// How much of the picture of the scene alone is drawn, and in how many colours.
+async function pictureOf(): Promise<{ share: number; colors: number }> {
+  const image = new Image();
+  image.src = cotouch.thumbnail();
+  await image.decode();
+  const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
+  const context = canvas.getContext('2d')!;
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(0, 0, image.width, image.height);
+  const colors = new Set<number>();
+  let opaque = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    if (data[i + 3]! < 250) continue;
+    ++opaque;
+    colors.add((data[i]! << 16) | (data[i + 1]! << 8) | data[i + 2]!);
+  }
+  return { share: opaque / (data.length / 4), colors: colors.size };
+}
+
 test.beforeAll(() => server.start());
 test.afterAll(() => server.end());
 
@@ -36,15 +60,25 @@ test('the gallery loads and every scene opens', async ({ page }) => {
   await open(page, server.address);
   await expect(page.locator('#scenes .card').first()).toBeVisible();
   const names = await sceneNames(page);
-  expect(names.length).toBeGreaterThan(1);
+  // The built-in scenes, and none that the server does not have, in its order.
+  const ask = async <T>(what: string) => (await (await page.request.get(server.address.replace('/?', `/api/${what}?`))).json()) as T;
+  const { scenes } = await ask<{ scenes: { name: string }[] }>('scenes');
+  expect(names).toEqual(scenes.map((scene) => scene.name));
+  expect(names).toEqual(expect.arrayContaining(kBuiltIn));
   const { interactiveAt } = await stateOf(page);
   console.log(`    interactive ${interactiveAt.toFixed(0)} ms after the page was opened`);
   // Starting with the second, because the first may be open already.
   for (const name of [...names.slice(1), names[0]!]) {
     await openScene(page, name);
+    const served = await ask<{ name: string; parts: { id: number; name: string; role: string }[] }>('scene');
     const state = await stateOf(page);
+    expect(served.name).toBe(name);
+    expect(state.scene).toBe(name);
+    expect(state.parts).toEqual(served.parts.map(({ id, name: part, role }) => ({ id, name: part, role })));
     expect(state.parts.length).toBeGreaterThan(0);
-    expect(state.drawn).toBeGreaterThan(0);
+    const { share, colors } = await page.evaluate(pictureOf);
+    expect(share, `${name} fills its picture`).toBeGreaterThan(0.02);
+    expect(colors, `${name} is lit`).toBeGreaterThan(20);
     await page.waitForTimeout(600);
     await picture(page, `scene-${name}`);
   }
@@ -182,8 +216,7 @@ test('a slider changes what is felt without letting go, and not while recording'
   await openOther(page);
   await dragTogether(page, (state) => forceOf(state) > 1);
   const felt = async () => forceOf(await stateOf(page));
-  await expect.poll(felt).toBeGreaterThan(0.5);
-  const { cycles, missed } = (await stateOf(page)).frame!;
+  const { cycles } = (await stateOf(page)).frame!;
   // Not by mouse, which holds the part.
   const change = (label: string, position: number) =>
     page.locator('.slider', { hasText: label }).locator('input').evaluate((slider: HTMLInputElement, value) => {
@@ -191,15 +224,25 @@ test('a slider changes what is felt without letting go, and not while recording'
       slider.dispatchEvent(new Event('input'));
       slider.dispatchEvent(new Event('change'));
     }, position);
-  await change('Contact stiffness', 0.6);
-  let least = Infinity;
-  for (let i = 0; i < 20; ++i) {
-    least = Math.min(least, await felt());
-    await later(page, 0.02);
+  // The watchdog of a loop that a busy machine has stalled takes the force away for a moment, and counts that. A change during
+  // which it did says nothing; of the others there must be one, and in none of them the force may have gone.
+  let undisturbed = 0;
+  for (let round = 0; round < 30 && undisturbed < 2; ++round) {
+    await expect.poll(felt).toBeGreaterThan(0.5);
+    const { stalls } = (await stateOf(page)).frame!;
+    if ((await felt()) < 0.5) continue; // gone in between
+    await change('Contact stiffness', round % 2 ? 0.5 : 0.6);
+    let least = Infinity;
+    for (let i = 0; i < 15; ++i) {
+      least = Math.min(least, await felt());
+      await later(page, 0.02);
+    }
+    if ((await stateOf(page)).frame!.stalls !== stalls) continue;
+    ++undisturbed;
+    expect(least).toBeGreaterThan(0.3);
   }
+  expect(undisturbed).toBeGreaterThan(0);
   const after = (await stateOf(page)).frame!;
-  // A machine so busy that the loop stalls takes the force away for a moment; that is the one excuse.
-  if (after.missed - missed < 10) expect(least).toBeGreaterThan(0.3);
   expect(after.cycles).toBeGreaterThan(cycles);
   expect((await stateOf(page)).grip).toBe('held');
   const shown = page.locator('.slider', { hasText: 'Largest force' }).locator('output');

@@ -21,15 +21,15 @@ const kQuarter = '00 00 80 3e';
 const kThree = '00 00 40 40';
 const kZero = '00 00 00 00';
 
-const kHead = '43 54 02 01  60 01 00 00  05 00 00 00  07 00 00 00'; // 352 bytes in all
+const kHead = '43 54 02 01  64 01 00 00  05 00 00 00  07 00 00 00'; // 356 bytes in all
 const kClock = hex(`
-  01 00 30 00 01 00 00 00
+  01 00 34 00 01 00 00 00
   00 00 00 00 00 00 f8 3f
   03 00 00 00  02 00 00 00
   ${kThree} ${kTwo}
   10 27 00 00  04 00 00 00
   ${kMinusHalf}
-  09 00 00 00  c8 00 00 00  0d 00 00 00`);
+  09 00 00 00  c8 00 00 00  0d 00 00 00  03 00 00 00`);
 const kHand = hex(`
   02 00 70 00 01 00 00 00
   06 00 00 00  0b 00 00 00  01 02 05 00  2a 00 00 00
@@ -74,9 +74,9 @@ const longer = (section: Uint8Array, more: number) => {
 
 describe('A state frame', () => {
   it('has the length that the specification says', () => {
-    // 16, then sections of 8 + 48, 8 + 112, 8 + 40, 8 + 56, 8 + 16, 8 + 16
-    expect(bufferOf(...kState).byteLength).toBe(352);
-    expect(frameOf(...kState.slice(1)).byteLength).toBe(352);
+    // 16, then sections of 8 + 52, 8 + 112, 8 + 40, 8 + 56, 8 + 16, 8 + 16
+    expect(bufferOf(...kState).byteLength).toBe(356);
+    expect(frameOf(...kState.slice(1)).byteLength).toBe(356);
   });
 
   it('tells how bodies are bent', () => {
@@ -113,6 +113,7 @@ describe('A state frame', () => {
       leftOut: 9,
       visited: 200,
       inContact: 13,
+      stalls: 3,
     });
     expect(frame.hands).toEqual([
       {
@@ -177,7 +178,7 @@ describe('A state frame', () => {
 
   it('is refused when a pose is not finite', () => {
     const bytes = new Uint8Array(bufferOf(...kState));
-    bytes.set(hex('00 00 80 7f'), 72 + 8 + 16); // infinity as the hand's x
+    bytes.set(hex('00 00 80 7f'), 76 + 8 + 16); // infinity as the hand's x
     expect(decodeFrame(bytes.buffer).ok).toBe(false);
   });
 

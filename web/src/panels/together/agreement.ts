@@ -1,6 +1,6 @@
 // How well this view agrees with the others': the divergence of the last minute, and how far the world was rolled back.
 import uPlot from 'uplot';
-import { element } from '../../dom';
+import { element, liveFigure } from '../../dom';
 import { kHistory, type Sample, type Together } from '../../together';
 import { chartOptions, type Chart } from '../chart';
 
@@ -49,7 +49,7 @@ export class AgreementPlots {
     private readonly together: Together,
   ) {
     this.plots = [kDivergence, kRollback].map((look) => {
-      const output = element('output', {});
+      const output = liveFigure({});
       const keys = look.series.map((series) => {
         const key = element('i', { className: 'key' }, series.label);
         key.style.setProperty('--key', `var(${series.color})`);
