@@ -135,8 +135,7 @@ TEST_F(Links, WhoCameByARevokedLinkIsToldSoAtOnce) {
 }
 
 TEST_F(Links, APageIsClosedWhenItsLinkExpires) {
-  Page page(port(), {.token = link(Rights::watch, unix_seconds() + 2).token});
-  page.read_text("hello");
+  Page page(port(), {.token = link(Rights::watch, unix_seconds() + 5).token});
   const Page::Closed end = page.closed();
   EXPECT_EQ(end.code, 4005U);
   EXPECT_NE(end.reason.find("expired"), std::string::npos);

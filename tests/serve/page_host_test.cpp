@@ -176,7 +176,7 @@ TEST_F(PageHostTest, ACopyIsMadeToBendAndRigidAgain) {
   EXPECT_EQ(made.coordinates, 5U);
   EXPECT_EQ(made.anchors, std::vector<Anchor>{parse_anchor("z<-0.01")});
   EXPECT_EQ(reply_to({{"type", "bend"}, {"body", 3}, {"material", ""}})["ok"], true);
-  EXPECT_FALSE(session_->snapshot().scene->scene.bodies.at(2).parts[0].part->elastic);
+  EXPECT_TRUE(eventually([&] { return !session_->snapshot().scene->scene.bodies.at(2).parts[0].part->elastic; }));
 }
 
 TEST_F(PageHostTest, GravityAndMassesAreToldToEveryoneWithoutAnotherScene) {

@@ -221,7 +221,7 @@ TEST_F(SessionTest, RecordingASceneWithoutANameSavesItAndSaysSo) {
   const int before = witness_.scene_changes();
   ASSERT_TRUE(asks(ann_, StartRecording{}));
   EXPECT_FALSE(session_->snapshot().scene->scene.name.empty());
-  EXPECT_EQ(witness_.scene_changes(), before + 1);
+  EXPECT_TRUE(eventually([&] { return witness_.scene_changes() == before + 1; }));
   ASSERT_TRUE(asks(ann_, StopRecording{}));
 }
 
@@ -312,6 +312,7 @@ TEST_F(SessionTest, TwoPeopleHoldDifferentBodiesAndTheSameOne) {
 TEST_F(SessionTest, GravityActsOnWhatIsLetGo) {
   ASSERT_TRUE(asks(ann_, ShowScene{three_balls()}));
   EXPECT_FALSE(asks(ann_, SetGravity{50}));
+  ASSERT_TRUE(eventually([&] { return witness_.view().bodies.size() == 2; }));
   EXPECT_EQ(witness_.view().bodies.at(1).pose.position.z, 0.05);  // nothing falls yet
   EXPECT_TRUE(asks(ann_, SetGravity{9.81}));
   EXPECT_TRUE(eventually([&] { return witness_.view().bodies.at(1).pose.position.z < -0.5; }));

@@ -38,7 +38,6 @@ test('a killed server loses neither the recording nor the parts', async ({ page 
   expect(Number(await slider.getAttribute('max'))).toBeGreaterThan(1);
   await page.getByRole('button', { name: 'Back to the live scene' }).click();
 
-  await page.locator('#tab-scenes').click();
   const card = page.locator('#scenes .card[data-scene="unsaved"]');
   await expect(card).toContainText('Unsaved');
   await card.click();

@@ -27,15 +27,15 @@ class FakeSocket implements Socket {
   }
 }
 
-// The smallest state frame that the specification allows: a head and a clock of 48 bytes.
+// The smallest state frame that the specification allows: a head and a clock of 52 bytes.
 function stateFrame(sequence: number): ArrayBuffer {
-  const buffer = new ArrayBuffer(16 + 8 + 48);
+  const buffer = new ArrayBuffer(16 + 8 + 52);
   const view = new DataView(buffer);
   view.setUint32(0, 0x01025443, true);
-  view.setUint32(4, 72, true);
+  view.setUint32(4, 76, true);
   view.setUint32(8, sequence, true);
   view.setUint16(16, 1, true);
-  view.setUint16(18, 48, true);
+  view.setUint16(18, 52, true);
   view.setUint32(20, 1, true);
   return buffer;
 }

@@ -83,9 +83,10 @@ describe('A recording that broke off', () => {
     if (!message.ok || message.value.type !== 'recordings') throw new Error('not a list');
     document.body.innerHTML = '<div id="recordings"></div>';
     const nothing = () => {};
-    const list = new RecordingList(document.getElementById('recordings')!, new Api('t', 'http://localhost/'), {
+    const list = new RecordingList(document.getElementById('recordings')!, {
       replay: nothing,
       remove: nothing,
+      download: nothing,
     });
     list.set(message.value.recordings, (scene) => scene);
     const items = [...document.querySelectorAll('li')].map((item) => /Recovered/.test(item.textContent ?? ''));

@@ -4,7 +4,7 @@ import type { RecordingEntry } from '../../src/messages';
 import { kNoStory } from '../../src/recorded';
 import { Replays, type ReplayPort } from '../../src/replays';
 
-const entry = (id: string, scene: string): RecordingEntry => ({ id, scene, seconds: 1, peakForce: 0, bytes: 1 });
+const entry = (id: string, scene: string): RecordingEntry => ({ id, scene, seconds: 1, peakForce: 0, bytes: 1, recovered: false });
 const settle = () => new Promise((resolve) => setTimeout(resolve));
 
 describe('A replay', () => {
