@@ -1,13 +1,13 @@
 # The library, made of rooms in the order in which they may include each other. Five targets, so that a program links no
 # more than it uses, and `cotouch`, which brings all of them:
 #   cotouch::core     preparing and touching; needs nothing but threads
-#   cotouch::reading  mesh files (assimp)
+#   cotouch::reading  mesh files, by way of the program cotouch-read-mesh (which alone needs assimp, zlib and expat)
 #   cotouch::net      datagrams between peers: encryption, invitations, links that lose and delay (libsodium, Boost)
 #   cotouch::session  a running world and the people in it, scene files, recordings (toml++, JSON, SQLite, meshoptimizer)
 #   cotouch::serve    HTTP and WebSocket for the viewer (Boost, OpenSSL)
 set(COTOUCH_CORE_ROOMS base mesh shapes field shell elastic contact world touch)
 set(COTOUCH_ROOMS ${COTOUCH_CORE_ROOMS} net session serve)
-set(COTOUCH_READING_FILES cotouch/mesh/import.cpp cotouch/mesh/read_scene.cpp)
+set(COTOUCH_READING_FILES cotouch/mesh/import.cpp cotouch/mesh/reader_process.cpp)
 
 # cotouch_add_library(NAME SOURCES...): the target cotouch_NAME, known as cotouch::NAME here and once installed.
 function(cotouch_add_library name)
@@ -72,14 +72,16 @@ target_compile_options(cotouch_core PUBLIC -ffp-contract=off)
 cotouch_precompile(cotouch_core ${COTOUCH_COMMON_HEADERS} <cotouch/base/error.h> <cotouch/base/pose.h>)
 
 if(NOT COTOUCH_CORE_ONLY)
-  find_package(assimp REQUIRED)
+  include(GNUInstallDirs)
   cotouch_add_library(reading ${COTOUCH_READING_FILES})
   cotouch_bring(reading cotouch_core)
-  target_link_libraries(cotouch_reading PRIVATE assimp::assimp)
-  if(CMAKE_CXX_FLAGS MATCHES "fsanitize=.*undefined")
-    # assimp's library hides what this check of its objects' types needs.
-    set_source_files_properties(cotouch/mesh/read_scene.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=vptr)
-  endif()
+  # Where the program is, if it is not beside the one that runs.
+  set_source_files_properties(cotouch/mesh/reader_process.cpp PROPERTIES COMPILE_DEFINITIONS
+    "COTOUCH_BUILT_READER=\"${PROJECT_BINARY_DIR}/cotouch/reader\";COTOUCH_INSTALLED_READER=\"${CMAKE_INSTALL_FULL_BINDIR}\"")
+  # The program. All but main.cpp is a library of its own, so that tests and fuzzers can reach it.
+  add_subdirectory(cotouch/reader)
+  # Programs do not link it, but they cannot read without it.
+  add_dependencies(cotouch_reading cotouch_read_mesh)
 
   find_package(nlohmann_json REQUIRED)
   # Its headers alone: the package of some systems insists on a shared library.

@@ -48,13 +48,13 @@ bool has_tets(const std::filesystem::path& file) {
   return ending == ".msh" || ending == ".node" || ending == ".ele";
 }
 
-Input read_input(const PrepareCommand& command) {
+Input read_input(const PrepareCommand& command, Progress& progress) {
   Input input;
   if (!has_tets(command.mesh)) {
     ImportOptions options;
     if (!command.unit.empty()) options.unit = command.unit;
     if (!command.up_axis.empty()) options.up_axis = command.up_axis;
-    input.surface = load_mesh(command.mesh, options);
+    input.surface = load_mesh(command.mesh, options, progress);
     input.notes = input.surface.report.lines();
     return input;
   }
@@ -96,7 +96,7 @@ void run_prepare(const PrepareCommand& command) {
   const std::int64_t start = monotonic_ns();
   ProgressBar bar(command.json);
   bar.update("Reading the mesh", 0);
-  const Input input = read_input(command);
+  const Input input = read_input(command, bar);
   const ImportedMesh& imported = input.surface;
   const TetMesh* const tets = settings.elastic && input.tets ? &*input.tets : nullptr;
   if (tets != nullptr) settings.elastic->tets = {0, static_cast<std::uint32_t>(tets->tets.size())};

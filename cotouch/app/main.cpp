@@ -95,7 +95,8 @@ void declare_prepare(CLI::App& app, PrepareCommand& command) {
   sub->add_option("-o,--output", command.output, "the part's file, named *.cot by custom")
       ->required()
       ->check(k_file_name);
-  sub->add_option("--unit", command.unit, "unit of the mesh's numbers; without it, what the file states, else m")
+  sub->add_option("--unit", command.unit,
+                  "unit of the mesh's numbers; without it, what the file states, else a guess from its size")
       ->transform(one_of({"um", "mm", "cm", "m", "in", "ft"}));
   sub->add_option("--up", command.up_axis, "axis of the mesh that points up; without it, what the file states, else z")
       ->transform(one_of({"x", "y", "z"}));

@@ -31,8 +31,10 @@ PageFiles built_page(const std::filesystem::path& given) {
   return {};
 }
 
-std::unique_ptr<HttpServer> open_server(const PageOptions& options, PageFiles page) {
+std::unique_ptr<HttpServer> open_server(const PageOptions& options, PageFiles page,
+                                        const std::filesystem::path& state) {
   ServerSettings settings;
+  settings.spool = state / "uploads";
   settings.listen = options.listen;
   settings.names = options.hosts;
   if (options.tls.size() == 2) {
@@ -69,7 +71,7 @@ PageServer::PageServer(PageOptions options)
     : options_(std::move(options)),
       state_(state_folder()),
       identity_(state_),
-      server_(open_server(options_, built_page(options_.web))),
+      server_(open_server(options_, built_page(options_.web), state_)),
       library_(state_ / "scenes", draw_thumbnail) {
 }
 

@@ -17,9 +17,10 @@ namespace cotouch {
 struct MeshLimits {
   std::uint64_t file_bytes = std::uint64_t{4} << 30;
   std::size_t triangles = 50'000'000;
-  std::size_t vertices = 150'000'000;  // before equal ones are joined
-  double coordinate = 1e6;             // metres
-  // For formats read in a child process: so long for a small file, and a second more for each megabyte.
+  std::size_t vertices = 150'000'000;                     // before equal ones are joined
+  double coordinate = 1e6;                                // metres
+  std::uint64_t unpacked_bytes = std::uint64_t{1} << 30;  // of all files in an archive
+  // For reading: so long for a small file, and a second more for each megabyte.
   std::uint64_t seconds = 20;
 };
 

@@ -235,6 +235,21 @@ MeshReport clean_mesh(TriangleMesh& mesh) {
   return report;
 }
 
+std::vector<std::string> MeshReport::warnings() const {
+  std::vector<std::string> out;
+  if (open_edges > 0)
+    out.push_back(counted(open_edges, "open edge", "open edges") + ": the surface has holes or is a sheet");
+  if (nonmanifold_edges > 0)
+    out.push_back(counted(nonmanifold_edges, "edge", "edges") + " with more than two triangles");
+  if (inconsistent_edges > 0)
+    out.push_back(counted(inconsistent_edges, "edge", "edges") + " between triangles that face different ways");
+  if (crossings.crossing > 0)
+    out.push_back(std::to_string(crossings.crossing) + " of " + counted(crossings.tested, "triangle", "triangles") +
+                  " looked at cross another one");
+  out.insert(out.end(), doubts.begin(), doubts.end());
+  return out;
+}
+
 std::vector<std::string> MeshReport::lines() const {
   std::vector<std::string> out;
   out.push_back(counted(triangles, "triangle", "triangles") + ", " + counted(vertices, "vertex", "vertices") + ", " +
@@ -248,15 +263,8 @@ std::vector<std::string> MeshReport::lines() const {
   if (without_area > 0) out.push_back("dropped " + counted(without_area, "triangle", "triangles") + " without area");
   if (duplicates > 0) out.push_back("dropped " + counted(duplicates, "repeated triangle", "repeated triangles"));
   if (closed()) out.push_back("closed, every triangle facing the same way as its neighbours");
-  if (open_edges > 0)
-    out.push_back(counted(open_edges, "open edge", "open edges") + ": the surface has holes or is a sheet");
-  if (nonmanifold_edges > 0)
-    out.push_back(counted(nonmanifold_edges, "edge", "edges") + " with more than two triangles");
-  if (inconsistent_edges > 0)
-    out.push_back(counted(inconsistent_edges, "edge", "edges") + " between triangles that face different ways");
-  if (crossings.crossing > 0)
-    out.push_back(std::to_string(crossings.crossing) + " of " + counted(crossings.tested, "triangle", "triangles") +
-                  " looked at cross another one");
+  const std::vector<std::string> odd = warnings();
+  out.insert(out.end(), odd.begin(), odd.end());
   out.insert(out.end(), notes.begin(), notes.end());
   return out;
 }

@@ -33,14 +33,16 @@ struct MeshReport {
   std::size_t components = 0;  // connected through shared corners
   std::size_t open_edges = 0, nonmanifold_edges = 0, inconsistent_edges = 0;
   SelfIntersections crossings;
-  Box3d bounds;                  // metres
-  double area = 0;               // square metres
-  std::optional<double> volume;  // cubic metres, of a closed mesh
-  // What was assumed about the file and what looks wrong, a sentence each.
-  std::vector<std::string> notes;
+  Box3d bounds;                     // metres
+  double area = 0;                  // square metres
+  std::optional<double> volume;     // cubic metres, of a closed mesh
+  std::vector<std::string> notes;   // what was assumed about the file, a sentence each
+  std::vector<std::string> doubts;  // what else looks wrong, a sentence each
 
   bool closed() const { return open_edges == 0 && nonmanifold_edges == 0 && inconsistent_edges == 0; }
-  // The whole report in lines for the user: what it is, what was cleaned, what is odd, the notes.
+  // What is odd, in lines for the user; empty for a sound mesh.
+  std::vector<std::string> warnings() const;
+  // The whole report: what it is, what was cleaned, what is odd, the notes.
   std::vector<std::string> lines() const;
 };
 

@@ -6,6 +6,7 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::size_t k_head_bytes = 16U << 10;
 constexpr std::uint64_t k_small_body = 4U << 10;
+constexpr std::size_t k_upload_piece = 256U << 10;  // all of an upload that is ever in memory
 // After an early answer the rest of the request is read and thrown away for a while: closing at once would make the
 // system send a reset, which can overtake the answer.
 constexpr auto k_linger = std::chrono::seconds(2);
@@ -160,37 +162,76 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
   }
 
   void read_body(bool upload) {
-    const std::uint64_t limit = upload ? server_.settings.limits.upload_bytes : k_small_body;
-    if (const auto length = parser_->content_length(); length && *length > limit)
-      return refuse(413, upload ? too_big() : "The request's body is too long.");
-    if (upload) {
-      if (server_.uploads >= server_.settings.limits.uploads)
-        return refuse(429, "Other files are being uploaded; wait until they are done.");
-      ++server_.uploads;
-      uploading_ = true;
-    }
-    parser_->body_limit(limit);
-    stream_.tcp().expires_after(
-        to_duration(upload ? server_.settings.limits.upload_seconds : server_.settings.limits.head_seconds));
+    if (upload) return read_upload();
+    if (const auto length = parser_->content_length(); length && *length > k_small_body)
+      return refuse(413, "The request's body is too long.");
+    parser_->body_limit(k_small_body);
+    stream_.tcp().expires_after(to_duration(server_.settings.limits.head_seconds));
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](boost::system::error_code error, std::size_t) {
                        if (!error) return self->ask_handler();
-                       if (error == http::error::body_limit) return self->refuse(413, self->too_big());
+                       if (error == http::error::body_limit)
+                         return self->refuse(413, "The request's body is too long.");
                        // Out of time the stream is closed already; nobody is left to tell.
                      });
+  }
+
+  // Onto the disk, piece by piece: a few large files would otherwise be all of the memory.
+  void read_upload() {
+    const auto length = parser_->content_length();
+    if (length && *length > server_.settings.limits.upload_bytes) return refuse(413, too_big());
+    if (server_.uploads >= server_.settings.limits.uploads)
+      return refuse(429, "Other files are being uploaded; wait until they are done.");
+    std::string reason;
+    upload_ = server_.spool.open(length ? *length : 0, reason);
+    if (!upload_) return refuse(507, reason);
+    ++server_.uploads;
+    uploading_ = true;
+    upload_parser_.emplace(std::move(*parser_));
+    upload_parser_->body_limit(server_.settings.limits.upload_bytes);
+    piece_.resize(k_upload_piece);
+    stream_.expires_after(to_duration(server_.settings.limits.upload_seconds));
+    read_piece();
+  }
+
+  void read_piece() {
+    upload_parser_->get().body() = {piece_.data(), piece_.size(), true};
+    http::async_read(stream_, buffer_, *upload_parser_,
+                     [self = shared_from_this()](boost::system::error_code error, std::size_t) {
+                       if (error == http::error::body_limit) return self->refuse(413, self->too_big());
+                       if (error && error != http::error::need_buffer) return;  // nobody is left to tell
+                       self->keep_piece();
+                     });
+  }
+
+  // Not on this thread: the disk may be slow, and everybody's frames go out from here.
+  void keep_piece() {
+    const std::size_t size = piece_.size() - upload_parser_->get().body().size;
+    net::post(server_.requests, [self = shared_from_this(), size]() mutable {
+      std::string reason = self->upload_->append({self->piece_.data(), size});
+      auto& io = self->server_.io;
+      net::post(io, [self = std::move(self), reason = std::move(reason)] {
+        if (!reason.empty()) return self->refuse(507, reason);
+        self->upload_parser_->is_done() ? self->ask_handler() : self->read_piece();
+      });
+    });
   }
 
   void end_upload() {
     if (uploading_) --server_.uploads;
     uploading_ = false;
+    upload_.reset();
+    upload_parser_.reset();
+    piece_ = {};
   }
 
   void ask_handler() {
     auto request = std::make_shared<HttpRequest>();
-    request->post = parser_->get().method() == http::verb::post;
     request->visitor = visitor_;
     request->target = std::move(target_);
-    request->body = std::move(parser_->get().body());
+    request->post = upload_parser_ || parser_->get().method() == http::verb::post;
+    if (!upload_parser_) request->body = std::move(parser_->get().body());
+    request->upload = std::move(upload_);
     stream_.tcp().expires_never();
     net::post(server_.requests, [self = shared_from_this(), request]() mutable {
       auto response = std::make_shared<HttpResponse>(self->server_.answer(std::move(*request)));
@@ -219,12 +260,12 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
 
   void refuse(int status, std::string_view sentence) {
     // The body has not been read, so the connection cannot go on.
-    keep_open_ = keep_open_ && parser_->is_done();
+    keep_open_ = keep_open_ && (upload_parser_ ? upload_parser_->is_done() : parser_->is_done());
     send(error_response(status, sentence));
   }
 
   void send(HttpResponse response) {
-    end_upload();  // only now: until it is answered, the file is in memory
+    end_upload();
     body_ = response.body ? std::move(response.body) : std::make_shared<const std::string>();
     message_.emplace();
     message_->version(11);
@@ -275,6 +316,9 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
   Visitor visitor_;
   beast::flat_buffer buffer_{k_head_bytes + (64U << 10)};
   std::optional<http::request_parser<http::string_body>> parser_;
+  std::optional<http::request_parser<http::buffer_body>> upload_parser_;  // instead, once it is a large body
+  std::shared_ptr<SpooledFile> upload_;
+  std::vector<char> piece_;
   std::optional<http::response<http::span_body<const char>>> message_;
   std::shared_ptr<const std::string> body_;
   std::string waste_;
@@ -308,7 +352,8 @@ HttpResponse error_response(int status, std::string_view sentence, std::string_v
   return response;
 }
 
-HttpServer::Impl::Impl(const ServerSettings& settings_, PageFiles page_) : settings(settings_), page(std::move(page_)) {
+HttpServer::Impl::Impl(const ServerSettings& settings_, PageFiles page_)
+    : settings(settings_), page(std::move(page_)), spool(settings.spool, settings.limits.spool_bytes) {
   const std::string place = settings.listen + " port " + std::to_string(settings.port);
   boost::system::error_code error;
   const auto address = net::ip::make_address(settings.listen, error);

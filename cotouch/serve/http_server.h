@@ -6,6 +6,7 @@
 
 #include <cotouch/serve/feed.h>
 #include <cotouch/serve/page_files.h>
+#include <cotouch/serve/spool.h>
 #include <cotouch/serve/target.h>
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct HttpRequest {
   bool post = false;
   Target target;
   std::string body;
+  std::shared_ptr<SpooledFile> upload;  // the body of /api/upload, which may be large
 };
 
 struct HttpResponse {
@@ -48,6 +50,7 @@ struct ServerLimits {
   std::uint32_t viewers = 64;
   std::uint32_t uploads = 2;  // bodies being received at once
   std::uint64_t upload_bytes = 256U << 20;
+  std::uint64_t spool_bytes = 1U << 30;  // of all files received and not yet read, on the disk
   std::uint32_t messages_per_second = 500;
   double head_seconds = 10;     // for the head of a request, and before it for the handshake of TLS
   double idle_seconds = 30;     // between requests
@@ -64,6 +67,7 @@ struct ServerSettings {
   std::vector<std::string> names;  // further host names the server answers to
   // PEM files; both or none. With them only https is spoken.
   std::filesystem::path certificate, key;
+  std::filesystem::path spool;     // folder for files while they are received; empty: the system's temporary one
   ServerLimits limits;
 };
 

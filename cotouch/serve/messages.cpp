@@ -178,6 +178,25 @@ json elastic_json(const Part& part) {
   return out;
 }
 
+const char* name_of(ImportFacts::From from) {
+  switch (from) {
+    case ImportFacts::From::stated: return "stated";
+    case ImportFacts::From::guessed: return "guessed";
+    case ImportFacts::From::given: return "given";
+  }
+  return "guessed";
+}
+
+json import_json(const PartImport& import) {
+  const ImportFacts& facts = import.facts;
+  return {{"unit", facts.unit},
+          {"unit_from", name_of(facts.unit_from)},
+          {"guess", facts.guess},
+          {"up", std::string(1, facts.up_axis)},
+          {"up_from", name_of(facts.up_from)},
+          {"warnings", import.warnings}};
+}
+
 json part_json(const Scene& scene, const ShownScene& shown, const ShownPart& part) {
   const SceneBody& body = *scene.find(part.body);
   const ScenePart& made = shown.scene_part(part);
@@ -199,6 +218,7 @@ json part_json(const Scene& scene, const ShownScene& shown, const ShownPart& par
            {"field_cell", made.part->field.spacing()},
            {"removable", body.removable}};
   if (made.part->elastic) out["elastic"] = elastic_json(*made.part);
+  if (made.import) out["import"] = import_json(*made.import);
   return out;
 }
 
@@ -264,7 +284,7 @@ std::string hello_message(const std::string& version, ParticipantId you, Rights 
   if (rights != Rights::watch)
     for (const char* more : {"hand", "share"}) features.push_back(more);
   if (rights == Rights::own)
-    for (const char* more : {"upload", "record", "save", "settings", "world", "task", "bend", "links"})
+    for (const char* more : {"upload", "record", "save", "settings", "world", "task", "bend", "links", "import"})
       features.push_back(more);
   return text_of({{"type", "hello"},
                   {"protocol", wire::k_version},

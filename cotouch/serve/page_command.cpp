@@ -1,6 +1,7 @@
 #include <cotouch/serve/page_command.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/base/units.h>
 #include <cotouch/session/names.h>
 
 #include <algorithm>
@@ -48,6 +49,17 @@ std::optional<SessionCommand> bend(const ViewerCommand& command, std::string& wh
   elastic.coordinates = command.coordinates.value_or(elastic.coordinates);
   elastic.tets.target_tets = command.tets.value_or(elastic.tets.target_tets);
   return BendBody{*command.body, std::move(elastic)};
+}
+
+std::optional<SessionCommand> reimport(const ViewerCommand& command, std::string& why) {
+  if (command.unit.empty() && command.up.empty())
+    return refused(why, "The command 'reimport' tells the 'unit' or the axis that is 'up'.");
+  try {
+    if (!command.unit.empty()) metres_per(command.unit);
+  } catch (const Error& error) {
+    return refused(why, printable(error.what()));
+  }
+  return Reimport{*command.body, command.unit, command.up};
 }
 
 std::optional<SessionCommand> join(const ViewerCommand& command, std::string& why) {
@@ -133,12 +145,13 @@ std::optional<SessionCommand> to_session_command(const ViewerCommand& command, s
     return SetGravity{*command.gravity};
   }
   if (is_about_sharing(type)) return to_sharing_command(command, why);
-  const bool about_a_body =
-      type == "grasp" || type == "set_body" || type == "bend" || type == "copy_body" || type == "remove_body";
+  const bool about_a_body = type == "grasp" || type == "set_body" || type == "bend" || type == "copy_body" ||
+                            type == "remove_body" || type == "reimport";
   if (!about_a_body) return refused(why, "This server does not know the command '" + clean_label(type) + "'.");
   if (!command.body) return refused(why, "The command '" + type + "' names a 'body'.");
   if (type == "grasp") return GraspBody{HandId::none, *command.body, command.point};
   if (type == "bend") return bend(command, why);
+  if (type == "reimport") return reimport(command, why);
   if (type == "copy_body") return CopyBody{*command.body};
   if (type == "remove_body") return RemoveBody{*command.body};
   return set_body(command, why);

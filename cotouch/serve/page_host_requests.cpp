@@ -230,14 +230,20 @@ HttpResponse PageHost::answer_recording(const Target& target) {
 HttpResponse PageHost::answer_upload(HttpRequest& request) {
   const std::string given = std::string(request.target.value("name"));
   const std::string ending = ending_of(given);
-  static constexpr std::array<std::string_view, 5> k_endings{".stl", ".obj", ".ply", ".glb", ".gltf"};
+  static constexpr std::array<std::string_view, 13> k_endings{".stl", ".obj", ".ply", ".off", ".glb", ".gltf", ".3mf",
+                                                              ".amf", ".dae", ".fbx", ".x3d", ".3ds", ".zip"};
   if (std::find(k_endings.begin(), k_endings.end(), ending) == k_endings.end())
-    return error_response(400, "Drop an STL, OBJ, PLY or glTF file; the file's ending tells which.");
-  if (request.body.empty()) return error_response(400, "The file is empty.");
+    return error_response(
+        400, "Drop an STL, OBJ, PLY, glTF, 3MF or other mesh file, or a ZIP of them; the file's ending tells which.");
+  if (!request.upload || request.upload->size() == 0) return error_response(400, "The file is empty.");
   ImportOptions options;
   if (const std::string_view unit = request.target.value("unit"); !unit.empty()) {
     metres_per(unit);  // throws if there is no such unit
     options.unit = std::string(unit);
+  }
+  if (const std::string_view up = request.target.value("up"); !up.empty()) {
+    if (up != "x" && up != "y" && up != "z") return error_response(400, "The up axis is x, y or z.");
+    options.up_axis = std::string(up);
   }
   const std::string_view role = request.target.value("role");
   AddPart part;
@@ -248,12 +254,24 @@ HttpResponse PageHost::answer_upload(HttpRequest& request) {
   else if (!role.empty() && role != "auto")
     return error_response(400, "A part's role is moving, static or auto.");
   part.name = clean_label(std::string_view(given).substr(0, given.size() - ending.size()));
-  part.mesh = [body = std::make_shared<std::string>(std::move(request.body)), file = part.name + ending, options] {
+  const std::string_view place = request.target.value("place");
+  if (!place.empty() && place != "as_in_file" && place != "middle")
+    return error_response(400, "Parts are placed as_in_file or each at its middle.");
+  part.as_in_file = place == "as_in_file";
+  part.meshes = [upload = std::move(request.upload), file = part.name + ending, options,
+                 split = request.target.value("split") == "1"](Progress& progress) {
     // A name for messages and for the kind of file; nothing is opened by it.
-    ImportedMesh imported = load_mesh_from_memory(std::as_bytes(std::span(*body)), file, options);
-    body->clear();
-    body->shrink_to_fit();
-    return std::move(imported.mesh);
+    const int descriptor = upload->descriptor();
+    std::vector<ImportedMesh> imported;
+    if (split)
+      imported = load_parts_from_descriptor(descriptor, file, options, progress);
+    else
+      imported.push_back(load_mesh_from_descriptor(descriptor, file, options, progress));
+    std::vector<AddedMesh> meshes;
+    for (ImportedMesh& one : imported)
+      meshes.push_back(
+          {std::move(one.mesh), std::make_shared<const PartImport>(PartImport{one.facts, one.report.warnings()})});
+    return meshes;
   };
   const Sender sender(*this, request);
   const CommandResult result = session_.command_and_wait(sender.id(), std::move(part));

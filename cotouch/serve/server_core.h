@@ -89,6 +89,7 @@ struct HttpServer::Impl {
   // The I/O thread's. First, because what the queues below still hold at the end refers to it.
   std::set<Peer*> peers;
   std::uint32_t uploads = 0;
+  Spool spool;
   std::atomic<std::uint32_t> feeds_open{0};
 
   net::io_context io{1};

@@ -129,6 +129,8 @@ ParsedCommand parse_command(std::string_view text) {
   command.mark = members.index("mark");
   command.material = members.text("material");
   command.law = members.text("law");
+  command.unit = members.text("unit");
+  command.up = members.text("up");
   command.young = members.number("young");
   command.poisson = members.number("poisson");
   command.coordinates = members.index("coordinates");

@@ -24,6 +24,7 @@ struct ViewerCommand {
   std::optional<bool> on;
   std::optional<std::uint32_t> hand, body, job, mark;
   std::string material, law;             // of a body that bends
+  std::string unit, up;                  // of a body that was dropped
   std::optional<double> young, poisson;  // Pa
   std::optional<std::uint32_t> coordinates, tets;
   std::vector<std::string> anchors;

@@ -1,6 +1,7 @@
 // What a participant can ask a session to do. Session::command() takes any of these.
 #pragma once
 
+#include <cotouch/base/progress.h>
 #include <cotouch/session/arbitration.h>
 #include <cotouch/world/scene.h>
 
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace cotouch {
 
@@ -72,13 +74,23 @@ struct DeleteScene {
   std::string name;
 };
 
-// Prepares a part in the background (the answer has the job), then puts it beside what is there as a body of its own.
-// `mesh` is called on the job's thread and may throw Error. Without a motion the first body is fixed and all others
-// free.
+struct AddedMesh {
+  TriangleMesh mesh;
+  std::shared_ptr<const PartImport> import = {};
+};
+// Prepares parts in the background (the answer has the job), then puts each beside what is there as a body of its own.
+// `meshes` is called on the job's thread, may throw Error and should ask the progress whether to go on. Without a
+// motion the first body is fixed and all others free.
 struct AddPart {
   std::string name;
-  std::function<TriangleMesh()> mesh;
+  std::function<std::vector<AddedMesh>(Progress&)> meshes;
   std::optional<Motion> motion = {};
+  bool as_in_file = false;  // where they are in the file, instead of beside what is there
+};
+// Another unit or up axis for a body that was dropped; empty: as it is. Prepares it again in the background.
+struct Reimport {
+  BodyId body = 0;
+  std::string unit, up;
 };
 struct CancelJob {
   std::uint32_t job = 0;
@@ -113,10 +125,11 @@ struct RemoveMark {
   std::uint32_t mark = 0;
 };
 
-using SessionCommand = std::variant<OpenScene, ShowScene, ResetScene, GraspBody, ReleaseHand, ChangeSettings,
-                                    SetGravity, SetBody, BendBody, CopyBody, RemoveBody, ResetTask, StartRecording,
-                                    StopRecording, DeleteRecording, DeleteScene, AddPart, CancelJob, StartSharing,
-                                    JoinSharing, LeaveSharing, SetNetwork, SetSynchronised, Say, PlaceMark, RemoveMark>;
+using SessionCommand =
+    std::variant<OpenScene, ShowScene, ResetScene, GraspBody, ReleaseHand, ChangeSettings, SetGravity, SetBody,
+                 BendBody, CopyBody, RemoveBody, ResetTask, StartRecording, StopRecording, DeleteRecording, DeleteScene,
+                 AddPart, Reimport, CancelJob, StartSharing, JoinSharing, LeaveSharing, SetNetwork, SetSynchronised,
+                 Say, PlaceMark, RemoveMark>;
 
 struct CommandResult {
   enum class Kind : std::uint8_t {

@@ -206,6 +206,7 @@ class SceneWriter {
     } else {
       line("mesh", in_quotes(source.mesh.generic_string()));
       if (!source.unit.empty()) line("unit", in_quotes(source.unit));
+      if (!source.up.empty()) line("up", in_quotes(source.up));
       line("resolution", std::to_string(part.settings.field.resolution));
       line("points", std::to_string(part.settings.shell.points));
       if (part.settings.elastic) line("elastic", elastic(*part.settings.elastic));
@@ -228,12 +229,23 @@ std::string read_text(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// Calls what is done by one name, whatever it calls itself.
+class NamedStage final : public Progress {
+ public:
+  NamedStage(Progress& outer, std::string name) : outer_(outer), name_(std::move(name)) { update({}, 0); }
+  void update(std::string_view, double fraction) override { outer_.update(name_, fraction); }
+
+ private:
+  Progress& outer_;
+  std::string name_;
+};
+
 // Reads the files of parts, each of them once.
 class PartReader {
  public:
   explicit PartReader(fs::path folder) : folder_(std::move(folder)) {}
 
-  void read(const PartSource& source, ScenePart& part) {
+  void read(const PartSource& source, ScenePart& part, Progress& progress) {
     if (!source.asset.empty()) {
       std::shared_ptr<const Part>& known = assets_[source.asset];
       if (!known) known = std::make_shared<const Part>(read_asset(folder_ / source.asset));
@@ -241,17 +253,18 @@ class PartReader {
       part.settings = known->settings;
       return;
     }
-    std::shared_ptr<const TriangleMesh>& known = meshes_[{source.mesh, source.unit}];
+    std::shared_ptr<const TriangleMesh>& known = meshes_[{source.mesh, source.unit, source.up}];
     ImportOptions options;
     if (!source.unit.empty()) options.unit = source.unit;
-    if (!known) known = std::make_shared<const TriangleMesh>(load_mesh(folder_ / source.mesh, options).mesh);
+    if (!source.up.empty()) options.up_axis = source.up;
+    if (!known) known = std::make_shared<const TriangleMesh>(load_mesh(folder_ / source.mesh, options, progress).mesh);
     part.mesh = known;
   }
 
  private:
   fs::path folder_;
   std::map<fs::path, std::shared_ptr<const Part>> assets_;
-  std::map<std::pair<fs::path, std::string>, std::shared_ptr<const TriangleMesh>> meshes_;
+  std::map<std::tuple<fs::path, std::string, std::string>, std::shared_ptr<const TriangleMesh>> meshes_;
 };
 
 }  // namespace
@@ -277,9 +290,9 @@ Scene load_scene_file(const fs::path& path, Progress& progress) {
   for (std::size_t i = 0; i < scene.bodies.size(); ++i)
     for (std::size_t j = 0; j < scene.bodies[i].parts.size(); ++j) {
       ScenePart& part = scene.bodies[i].parts[j];
-      progress.update("reading " + part.name, 0);
+      NamedStage reading(progress, "reading " + part.name);
       try {
-        reader.read(file.sources[i][j], part);
+        reader.read(file.sources[i][j], part, reading);
       } catch (const Cancelled&) {
         throw;
       } catch (const Error& error) {
@@ -319,7 +332,7 @@ fs::path save_scene(const Scene& scene, const std::string& name, const fs::path&
       fs::path& asset = written[part.part.get()];
       if (asset.empty()) asset = write_asset_by_content(*part.part, folder);
       kept.insert(asset.string());
-      sources.push_back({asset, {}, {}});
+      sources.push_back({asset, {}, {}, {}});
     }
   }
   write_file(out, format_scene_file(file));

@@ -43,7 +43,8 @@ constexpr double k_farthest_position = 1000;                              // met
 // Where a part comes from: one of the two files.
 struct PartSource {
   std::filesystem::path asset, mesh;
-  std::string unit;  // of a mesh; empty: what the file says
+  std::string unit;  // of a mesh; empty: what the file says, or a guess
+  std::string up;    // its axis that points up, "x", "y" or "z"; empty: what the file says, or z
 };
 
 struct SceneFile {

@@ -75,8 +75,8 @@ class SceneReader : private TomlReader {
     scene.drag = 20;                                 // what is let go stays where it is, as it did
     for (const toml::table* entry : tables(table, "part", "[[part]]", k_most_scene_bodies)) {
       where_ = "part " + std::to_string(scene.bodies.size() + 1) + ": ";
-      allow_only(*entry,
-                 {"name", "asset", "mesh", "unit", "resolution", "points", "role", "position", "rotation", "color"});
+      allow_only(*entry, {"name", "asset", "mesh", "unit", "up", "resolution", "points", "role", "position", "rotation",
+                          "color"});
       SceneBody& body = add_body();
       read_part(*entry, body);
       std::swap(body.pose, body.parts.back().place);
@@ -138,8 +138,8 @@ class SceneReader : private TomlReader {
     const std::string here = where_;
     for (const toml::table* part : tables(table, "part", "[[body.part]]", k_most_body_parts)) {
       where_ = here + "part " + std::to_string(body.parts.size() + 1) + ": ";
-      allow_only(*part,
-                 {"name", "asset", "mesh", "unit", "resolution", "points", "position", "rotation", "color", "elastic"});
+      allow_only(*part, {"name", "asset", "mesh", "unit", "up", "resolution", "points", "position", "rotation", "color",
+                         "elastic"});
       read_part(*part, body);
       if (body.parts.back().settings.elastic && table.contains("density"))
         fail("its material says how dense it is; write the `density` into `elastic`");
@@ -201,6 +201,9 @@ class SceneReader : private TomlReader {
         fail("its `unit` is none that cotouch knows, such as \"mm\"");
       }
     }
+    from.up = text(table, "up", "");
+    if (!from.up.empty() && from.up != "x" && from.up != "y" && from.up != "z")
+      fail("its `up` is not \"x\", \"y\" or \"z\"");
     ScenePart part;
     part.name = clean_label(text(table, "name", (from.asset.empty() ? from.mesh : from.asset).stem().string()));
     part.color = color(table);

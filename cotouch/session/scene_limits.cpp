@@ -19,7 +19,7 @@ std::string rounded(double value) {
 void check_savable(const Scene& scene, const std::string& refusal) {
   SceneFile file{scene, {}};
   for (const SceneBody& body : scene.bodies)
-    file.sources.emplace_back(body.parts.size(), PartSource{"part.cot", {}, {}});
+    file.sources.emplace_back(body.parts.size(), PartSource{"part.cot", {}, {}, {}});
   parse_scene_text(format_scene_file(file), refusal);
 }
 

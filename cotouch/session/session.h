@@ -188,7 +188,8 @@ class Session {
   void start_loop();
   void end_loop();
   void release_all(std::string_view why);
-  std::optional<Scene> with_body(ParticipantId who, SceneBody body, std::optional<Motion> motion);
+  std::optional<Scene> with_bodies(ParticipantId who, std::vector<SceneBody> bodies, std::optional<Motion> motion,
+                                   bool as_in_file);
   // Beside what is there, a tenth of its size away, on the same height; in a world in which things fall, above its
   // place and all that is there, or it would fall past the table.
   Pose place_beside(const Scene& scene, const SceneBody& body) const;
@@ -212,6 +213,7 @@ class Session {
   CommandResult carry_out(ParticipantId who, const StartRecording& wanted);
   CommandResult carry_out(ParticipantId who, const StopRecording& wanted);
   CommandResult carry_out(ParticipantId who, const AddPart& wanted);
+  CommandResult carry_out(ParticipantId who, const Reimport& wanted);
   CommandResult carry_out(ParticipantId who, const SetGravity& wanted);
   CommandResult carry_out(ParticipantId who, const SetBody& wanted);
   CommandResult carry_out(ParticipantId who, const BendBody& wanted);
@@ -219,6 +221,11 @@ class Session {
   CommandResult carry_out(ParticipantId who, const RemoveBody& wanted);
   CommandResult carry_out(ParticipantId who, const ResetTask& wanted);
   CommandResult carry_out(ParticipantId who, const CancelJob& wanted);
+
+  // session_reimport.cpp
+  // `before` is what the body was made of when this was asked for.
+  void reimport_now(ParticipantId who, BodyId id, const std::shared_ptr<const Part>& before, const ScenePart& after,
+                    const std::vector<ShownPart>& pictures);
 
   // session_bending.cpp
   // `before` is what the body was made of when this was asked for.

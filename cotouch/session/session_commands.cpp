@@ -406,32 +406,35 @@ CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty()) return not_now(reason);
   if (scene_->scene.editable && is_full(scene_->scene)) return not_now("The scene is full; remove a body first.");
   return start_job(who, JobLane::parts, wanted.name, [this, who, wanted, opening = last_opening_](Progress& progress) {
-    progress.update("reading the file", 0);
-    TriangleMesh mesh = wanted.mesh();
-    // Turning happens about a part's origin, so that should be its middle.
-    const Vec3d middle = mesh.bounds().center();
-    for (Vec3d& vertex : mesh.vertices) vertex -= middle;
-    mesh.name = wanted.name;
-    SceneBody body;
-    body.name = clean_label(wanted.name);
-    body.parts.emplace_back();
-    body.parts[0].name = body.name;
-    body.parts[0].settings = settings_.added;
-    body.parts[0].part = std::make_shared<const Part>(prepare_cached(mesh, settings_.added, progress));
-    body.parts[0].matter = mass_properties(body.parts[0].part->field, 1);
-    progress.update("drawing it", 0);
+    std::vector<AddedMesh> meshes = wanted.meshes(progress);
     Scene alone;
-    alone.bodies.push_back(body);
+    for (auto& [mesh, import] : meshes) {
+      // Turning happens about a part's origin, so that should be its middle.
+      const Vec3d middle = mesh.bounds().center();
+      for (Vec3d& vertex : mesh.vertices) vertex -= middle;
+      if (meshes.size() == 1) mesh.name = wanted.name;
+      SceneBody& body = alone.bodies.emplace_back();
+      body.name = mesh.name = clean_label(mesh.name);
+      if (wanted.as_in_file) body.pose.position = middle;
+      ScenePart& part = body.parts.emplace_back();
+      part.name = body.name;
+      part.settings = settings_.added;
+      part.part = std::make_shared<const Part>(prepare_cached(mesh, settings_.added, progress));
+      part.matter = mass_properties(part.part->field, 1);
+      part.import = std::move(import);
+    }
+    progress.update("drawing it", 0);
+    const std::vector<SceneBody> bodies = alone.bodies;
     const std::vector<ShownPart> pictures = show(std::move(alone))->parts;
-    const auto add = [this, who, body = std::move(body), motion = wanted.motion, pictures, opening] {
+    const auto add = [this, who, wanted, bodies, pictures, opening] {
       std::string reason =
           is_shared() ? obstacle_while_shared(AddPart{}) : obstacle_after_job(who, Deed::change_bodies);
       if (opened_as_ > opening)
         reason =
-            "'" + body.name + "' is ready, but another scene was opened meanwhile; drop it again to have it there.";
+            "'" + wanted.name + "' is ready, but another scene was opened meanwhile; drop it again to have it there.";
       if (!reason.empty()) return tell_problem(who, reason);
-      const auto make = [this, who, body, motion] { return with_body(who, body, motion); };
-      install_later(who, make, "A part was added.", pictures);
+      const auto make = [this, who, wanted, bodies] { return with_bodies(who, bodies, wanted.motion, wanted.as_in_file); };
+      install_later(who, make, bodies.size() == 1 ? "A part was added." : "Parts were added.", pictures);
     };
     post([this, add, opening] { when_opened(opening, add); });
   });

@@ -239,7 +239,8 @@ Pose Session::place_beside(const Scene& scene, const SceneBody& body) const {
           body.pose.rotation};
 }
 
-std::optional<Scene> Session::with_body(ParticipantId who, SceneBody body, std::optional<Motion> motion) {
+std::optional<Scene> Session::with_bodies(ParticipantId who, std::vector<SceneBody> bodies,
+                                          std::optional<Motion> motion, bool as_in_file) {
   Scene scene;
   if (scene_->scene.editable)
     scene = scene_to_edit();
@@ -250,16 +251,21 @@ std::optional<Scene> Session::with_body(ParticipantId who, SceneBody body, std::
     scene.title = "My parts";
     scene.drag = 20;  // nothing falls unless somebody turns gravity on: what is let go stays where it is
   }
-  if (scene.bodies.size() >= k_most_bodies) {
-    tell_problem(who, "A scene holds at most " + std::to_string(k_most_bodies) + " bodies; remove one first.");
+  if (scene.bodies.size() + bodies.size() > k_most_bodies) {
+    tell_problem(who, "A scene holds at most " + std::to_string(k_most_bodies) + " bodies" +
+                          (bodies.size() == 1 ? "; remove one first."
+                                              : ", and the file has " + std::to_string(bodies.size()) + "."));
     return std::nullopt;
   }
-  body.id = 1;
-  for (const SceneBody& other : scene.bodies) body.id = std::max(body.id, other.id + 1);
-  body.removable = true;
-  body.motion = motion.value_or(scene.bodies.empty() ? Motion::fixed : Motion::free);
-  if (!scene.bodies.empty()) body.pose = place_beside(scene, body);
-  scene.bodies.push_back(std::move(body));
+  BodyId last = 0;
+  for (const SceneBody& other : scene.bodies) last = std::max(last, other.id);
+  for (SceneBody& body : bodies) {
+    body.id = ++last;
+    body.removable = true;
+    body.motion = motion.value_or(scene.bodies.empty() ? Motion::fixed : Motion::free);
+    if (!scene.bodies.empty() && !as_in_file) body.pose = place_beside(scene, body);
+    scene.bodies.push_back(std::move(body));
+  }
   return scene;
 }
 

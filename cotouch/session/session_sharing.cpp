@@ -306,7 +306,8 @@ void Session::add_remote_hands(const WorldFrame& frame, std::vector<HandView>& v
 std::string Session::obstacle_while_shared(const SessionCommand& command) {
   const bool changes_scene = std::holds_alternative<OpenScene>(command) || std::holds_alternative<ShowScene>(command) ||
                              std::holds_alternative<AddPart>(command) || std::holds_alternative<CopyBody>(command) ||
-                             std::holds_alternative<RemoveBody>(command) || std::holds_alternative<BendBody>(command);
+                             std::holds_alternative<RemoveBody>(command) || std::holds_alternative<BendBody>(command) ||
+                             std::holds_alternative<Reimport>(command);
   if (changes_scene) return "Others are in this scene; leave the shared session to open or change one.";
   if (std::holds_alternative<SetGravity>(command) || std::holds_alternative<SetBody>(command))
     return "The world is shared and stays as it is; leave the shared session to change it.";

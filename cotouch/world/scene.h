@@ -2,6 +2,7 @@
 // files or put together by users; all of them are this one type.
 #pragma once
 
+#include <cotouch/mesh/import_facts.h>
 #include <cotouch/world/model.h>
 
 #include <memory>
@@ -13,6 +14,12 @@
 
 namespace cotouch {
 
+// How a part came out of the file that somebody dropped.
+struct PartImport {
+  ImportFacts facts;
+  std::vector<std::string> warnings;  // a sentence each
+};
+
 struct ScenePart {
   std::string name;
   std::string color;  // "#rrggbb", or empty: the viewer chooses
@@ -21,7 +28,8 @@ struct ScenePart {
   std::shared_ptr<const TriangleMesh> mesh;
   PartSettings settings;
   std::shared_ptr<const Part> part;
-  std::optional<MassProperties> matter;  // of the part at 1 kg/m^3; prepare() fills it, because it takes a while
+  std::shared_ptr<const PartImport> import;  // null if it was not dropped
+  std::optional<MassProperties> matter;      // of the part at 1 kg/m^3; prepare() fills it, because it takes a while
 };
 
 struct SceneBody {

@@ -5,6 +5,7 @@
 #include <mesh/mesh_checks.h>
 #include <support/error_code.h>
 #include <support/temporary_folder.h>
+#include <support/zip_writer.h>
 
 #include <gtest/gtest.h>
 
@@ -69,38 +70,8 @@ const std::string k_gltf =
     R"("byteOffset":48,"byteLength":24}],"accessors":[{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3",)"
     R"("min":[0,0,0],"max":[10,10,10]},{"bufferView":1,"componentType":5123,"count":12,"type":"SCALAR"}]})";
 
-std::uint32_t crc32(const std::string& text) {
-  std::uint32_t crc = 0xffffffff;
-  for (const char c : text) {
-    crc ^= static_cast<unsigned char>(c);
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return ~crc;
-}
-
-// A ZIP archive of stored (not packed) files.
-std::string zip(const std::vector<std::pair<std::string, std::string>>& files) {
-  const auto number = [](std::uint64_t value, int size) {
-    std::string out;
-    for (int i = 0; i < size; ++i) out.push_back(static_cast<char>(value >> (8 * i) & 255));
-    return out;
-  };
-  std::string out, directory;
-  for (const auto& [name, content] : files) {
-    const std::string common = number(20, 2) + number(0, 2) + number(0, 2) + number(0, 4) + number(crc32(content), 4) +
-                               number(content.size(), 4) + number(content.size(), 4) + number(name.size(), 2) +
-                               number(0, 2);
-    directory += "PK\1\2" + number(20, 2) + common + number(0, 2) + number(0, 2) + number(0, 2) + number(0, 4) +
-                 number(out.size(), 4) + name;
-    out += "PK\3\4" + common + name + content;
-  }
-  const std::string end = std::string("PK\5\6") + number(0, 4) + number(files.size(), 2) + number(files.size(), 2) +
-                          number(directory.size(), 4) + number(out.size(), 4) + number(0, 2);
-  return out + directory + end;
-}
-
 std::string three_mf(const std::string& unit_attribute) {
-  return zip(
+  return zip_stored(
       {{"[Content_Types].xml",
         R"(<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default )"
         R"(Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default )"
@@ -222,14 +193,35 @@ TEST_F(MeshFiles, InSeveralPartsAreReadTogether) {
   EXPECT_TRUE(says(refusal(json, "a.gltf"), "needs the file data.bin"));
 }
 
-TEST(Import, StatesTheAssumedUnitAndDoubtsImplausibleSizes) {
+TEST(Import, GuessesTheUnitFromTheSizeAndSaysWhy) {
+  using From = ImportFacts::From;
   const ImportedMesh metres = load_text(k_obj, "a.obj");
-  EXPECT_TRUE(notes_say(metres, "metres assumed"));
-  EXPECT_FALSE(notes_say(metres, "hardly meant for a hand"));
+  EXPECT_EQ(metres.facts.unit, "m");
+  EXPECT_EQ(metres.facts.unit_from, From::guessed);
+  EXPECT_EQ(metres.facts.guess, "10 across; read as m because a part of 10 mm is unlikely");
+  const ImportedMesh large = load_text("v 0 0 0\nv 180 0 0\nv 0 90 0\nf 1 2 3\n", "a.obj");
+  EXPECT_EQ(large.facts.unit, "mm");
+  EXPECT_EQ(large.facts.guess, "180 across; read as mm because a part of 180 m is unlikely");
+  expect_size(large, {0.18, 0.09, 0});
+  EXPECT_TRUE(notes_say(large, "180 across; read as mm because a part of 180 m is unlikely (change with --unit)"));
+  // What is stated or given is no matter for guessing.
+  EXPECT_EQ(load_text(k_gltf, "a.gltf").facts.unit_from, From::stated);
+  ImportOptions options;
+  options.unit = "m";
+  const ImportedMesh given = load_text("v 0 0 0\nv 180 0 0\nv 0 90 0\nf 1 2 3\n", "a.obj", options);
+  EXPECT_EQ(given.facts.unit_from, From::given);
+  expect_size(given, {180, 90, 0});
+}
+
+TEST(Import, DoubtsImplausibleSizes) {
+  EXPECT_FALSE(notes_say(load_text(k_obj, "a.obj"), "hardly meant for a hand"));
   ImportOptions options;
   options.unit = "mm";
   expect_tetrahedron(load_text(k_obj, "a.obj", options), 0.01);
-  EXPECT_TRUE(notes_say(load_text("v 0 0 0\nv 200 0 0\nv 0 200 0\nf 1 2 3\n", "a.obj"), "--unit mm"));
+  const ImportedMesh tiny = load_text("v 0 0 0\nv 0.2 0 0\nv 0 0.2 0\nf 1 2 3\n", "a.obj", options);
+  EXPECT_TRUE(notes_say(tiny, "0.0002 m long, which is hardly meant for a hand"));
+  ASSERT_FALSE(tiny.report.warnings().empty());
+  EXPECT_TRUE(says(tiny.report.warnings().back(), "hardly meant for a hand"));
   options.unit = "furlong";
   EXPECT_THROW(load_text(k_obj, "a.obj", options), Error);
 }
@@ -469,7 +461,7 @@ TEST(BadFile, ObjMustReferToItsVertices) {
 TEST(BadFile, CoordinatesMustBeFiniteAndNear) {
   EXPECT_TRUE(says(refusal("v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "a.obj"), "no finite number"));
   EXPECT_TRUE(says(refusal("v inf 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "a.obj"), "no finite number"));
-  EXPECT_TRUE(says(refusal("v 1e7 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "a.obj"), "1000 km"));
+  EXPECT_TRUE(says(refusal("v 1e10 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "a.obj"), "1000 km"));
   std::string stl(84 + 50, '\0');
   stl[80] = 1;
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -59,3 +59,17 @@ endif()
 
 # The installed command must find its way without the source tree.
 run(${work}/prefix/bin/cotouch --version)
+
+# So must the program that reads meshes for it: the one beside it is used and no other.
+file(WRITE ${work}/part.obj "v 0 0 0\nv 20 0 0\nv 0 20 0\nv 0 0 20\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+set(prepare ${work}/prefix/bin/cotouch prepare ${work}/part.obj -o ${work}/part.cot --resolution 16 --points 64 --no-cache)
+run(${prepare})
+if(NOT output MATCHES "20 across; read as mm because")
+  message(FATAL_ERROR "cotouch prepare did not say which unit it guessed:\n${output}")
+endif()
+file(RENAME ${work}/prefix/bin/cotouch-read-mesh ${work}/reader-kept-away)
+file(CREATE_LINK /bin/false ${work}/prefix/bin/cotouch-read-mesh SYMBOLIC)
+execute_process(COMMAND ${prepare} RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+if(status EQUAL 0)
+  message(FATAL_ERROR "The installed cotouch does not use the reader that is installed beside it")
+endif()

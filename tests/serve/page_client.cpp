@@ -133,6 +133,10 @@ RawConnection::RawConnection(std::uint16_t port, const std::string& text) : impl
 
 RawConnection::~RawConnection() = default;
 
+void RawConnection::send(const std::string& text) {
+  or_lost([&] { net::write(impl_->socket, net::buffer(text)); });
+}
+
 bool RawConnection::hung_up() {
   char byte = 0;
   boost::system::error_code error;

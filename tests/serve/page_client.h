@@ -62,6 +62,7 @@ class RawConnection {
  public:
   RawConnection(std::uint16_t port, const std::string& text);
   ~RawConnection();
+  void send(const std::string& text);
   // Waits until the server hangs up, for ever if it never does; false if it says something first.
   bool hung_up();
 

@@ -331,7 +331,7 @@ TEST_F(PageHostTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {
   EXPECT_TRUE(touched);
   // Played once more, it is not stepped again; changed in its file, it is.
   const auto play = [&] {
-    return host_->answer({{}, false, parse_target("/api/recording/" + id + ".frames").value(), {}}).body;
+    return host_->answer({{}, false, parse_target("/api/recording/" + id + ".frames").value(), {}, {}}).body;
   };
   const std::shared_ptr<const std::string> first = play();
   EXPECT_EQ(*first, frames);
@@ -357,6 +357,41 @@ TEST_F(PageHostTest, ARecordingIsListedExportedAndFeltAgainBitForBit) {
   page.send({{"type", "delete_recording"}, {"recording", id}});
   EXPECT_TRUE(page.read_text("recordings")["recordings"].empty());
   EXPECT_EQ(get_in(port(), api("recording/" + id + ".csv")).status, 404U);
+}
+
+// Replaying is the page's own business: what is open stays open, for everyone.
+TEST_F(PageHostTest, GivesARecordingsOwnSceneWhileAnotherOneIsOpen) {
+  Page page(port());
+  page.read_text("recordings");
+  const std::string open_mesh =
+      get(port(), api("mesh/2?scene=" + std::to_string(scene()["generation"].get<int>()))).body;
+  page.send({{"type", "record_start"}, {"id", 1}});
+  EXPECT_EQ(page.read_text("reply")["ok"], true);
+  page.read_state(
+      [](const std::string& frame) { return (clock_of(frame).flags & 2U) != 0 && clock_of(frame).cycles > 100; });
+  page.send({{"type", "record_stop"}});
+  while (page.read_text("recording")["active"] != false) {
+  }
+  const std::string id = page.read_text("recordings")["recordings"][0]["id"];
+  page.send({{"type", "open_scene"}, {"name", "three"}, {"id", 2}});
+  while (page.read_text("scene")["name"] != "three") {
+  }
+  const Json now = scene();
+  ASSERT_EQ(now["name"], "three");
+
+  const std::string of = "recording/" + id;
+  const Json then = Json::parse(get(port(), api(of + ".scene")).body);
+  EXPECT_EQ(then["name"], "balls");
+  EXPECT_EQ(then["generation"], 0);
+  EXPECT_EQ(then["bodies"].size(), 2U);
+  ASSERT_EQ(then["parts"].size(), 2U);
+  const std::string mesh = get(port(), api(of + ".mesh?part=2")).body;
+  EXPECT_EQ(mesh.substr(16), open_mesh.substr(16));  // behind the head, which says the generation
+  EXPECT_EQ(get(port(), api(of + ".elastic?part=2")).status, 404U);
+  EXPECT_EQ(get(port(), api(of + ".mesh?part=9")).status, 404U);
+  EXPECT_EQ(get(port(), api(of + ".mesh")).status, 404U);
+  EXPECT_EQ(get(port(), api(of + ".frames")).body.substr(0, 4), "CTR1");
+  EXPECT_EQ(scene(), now);
 }
 
 TEST_F(PageHostTest, PlaysARecordingOfASharedSession) {

@@ -66,7 +66,11 @@ TEST_F(SceneLimits, AFullSceneIsSavedAndReadAndTakesNoMoreParts) {
   Scene mine = balls(8, 16);
   mine.editable = true;
   ASSERT_TRUE(asks(ShowScene{mine}).done());
-  expect_refused(AddPart{"box", [] { return make_box({0.02, 0.02, 0.02}); }}, "full");  // before it is prepared
+  expect_refused(AddPart{"box",
+                         [](Progress&) {
+                           return std::vector<AddedMesh>{{make_box({0.02, 0.02, 0.02})}};
+                         }},
+                 "full");  // before it is prepared
   EXPECT_EQ(saved_and_read().bodies.size(), 8U);
   expect_refused(ShowScene{balls(1, 17)}, "16");
 }

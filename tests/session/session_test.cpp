@@ -103,8 +103,9 @@ class SessionTest : public ::testing::Test {
     const SessionView view = witness_.view();
     return view.hands.empty() ? 0 : view.hands[0].felt.force.z;
   }
+  static std::vector<AddedMesh> one_box() { return {{make_box({0.02, 0.02, 0.02})}}; }
   static AddPart small_box() {
-    return {"box", [] { return make_box({0.02, 0.02, 0.02}); }, {}};
+    return {"box", [](Progress&) { return one_box(); }, {}};
   }
 
   TemporaryFolder folder_;
@@ -245,9 +246,9 @@ TEST_F(SessionTest, ASavedSceneIsDeletedByItsMakerUnlessItIsOpen) {
 TEST_F(SessionTest, AJobIsCancelledByWhoStartedIt) {
   std::atomic<bool> go{false};
   AddPart slow = small_box();
-  slow.mesh = [&go] {
+  slow.meshes = [&go](Progress&) {
     EXPECT_TRUE(eventually([&] { return go.load(); }));
-    return make_box({0.02, 0.02, 0.02});
+    return one_box();
   };
   const CommandResult started = session_->command_and_wait(ann_, slow);
   ASSERT_TRUE(started.done());
@@ -264,9 +265,9 @@ TEST_F(SessionTest, AJobIsCancelledByWhoStartedIt) {
 TEST_F(SessionTest, WhatIsReadyWhileSomebodyElseHoldsIsNotForcedOnThem) {
   std::atomic<bool> go{false};
   AddPart slow = small_box();
-  slow.mesh = [&go] {
+  slow.meshes = [&go](Progress&) {
     EXPECT_TRUE(eventually([&] { return go.load(); }));
-    return make_box({0.02, 0.02, 0.02});
+    return one_box();
   };
   ASSERT_TRUE(asks(ann_, slow));
   ASSERT_TRUE(asks(bob_, GraspBody{.body = 2}));

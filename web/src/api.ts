@@ -13,6 +13,13 @@ export interface SceneSource {
   elastic(part: number, generation: number): Promise<ElasticBasis | null>;
 }
 
+// How dropped files come in.
+export interface UploadWish {
+  unit: string; // '' = as the file states, or a guess
+  place: 'as_in_file' | 'middle';
+  split: boolean; // every named part of a file is a body of its own
+}
+
 export class Api {
   participant = 0; // this page's number, from the server's hello
   readonly door: Door;
@@ -120,13 +127,15 @@ export class Api {
   // The number of the server's job, or null when `signal` broke it off. XMLHttpRequest and not fetch: only it tells how much
   // of a body has gone out.
   upload(
-    file: File,
-    unit: string,
+    file: { name: string; data: Blob },
+    wish: UploadWish,
     progress: (fraction: number) => void,
     signal: AbortSignal,
   ): Promise<number | null> {
     return new Promise((resolve, reject) => {
-      const query = `name=${encodeURIComponent(file.name)}&unit=${encodeURIComponent(unit)}&role=auto&participant=${this.participant}`;
+      const query = new URLSearchParams({ name: file.name, role: 'auto', participant: `${this.participant}`, place: wish.place });
+      if (wish.unit) query.set('unit', wish.unit);
+      if (wish.split) query.set('split', '1');
       const request = new XMLHttpRequest();
       request.open('POST', new URL(`/api/upload?${query}`, this.base).href);
       request.setRequestHeader('X-Cotouch-Key', this.door.key);
@@ -139,7 +148,7 @@ export class Api {
         if (request.status < 300 && typeof json.job === 'number') resolve(json.job);
         else reject(new Error(sentence(json, request.status)));
       };
-      request.send(file);
+      request.send(file.data);
     });
   }
 

@@ -37,7 +37,7 @@ export function liveFigure(properties: Partial<HTMLOutputElement> = {}, ...conte
 const ownTitles = new WeakMap<HTMLElement, string>();
 
 // A control that cannot be used for now, and why, which it says instead of what it does; '' = it can be used again.
-export function hold(control: HTMLButtonElement | HTMLInputElement, reason: string): void {
+export function hold(control: HTMLButtonElement | HTMLInputElement | HTMLSelectElement, reason: string): void {
   if (!ownTitles.has(control)) ownTitles.set(control, control.title);
   control.title = reason || ownTitles.get(control)!;
   control.disabled = reason !== '';

@@ -44,6 +44,19 @@ export interface PartInfo {
   fieldCell: number;
   removable: boolean;
   elastic: ElasticInfo | null; // null: it is rigid
+  import: ImportInfo | null; // null: it was not dropped here
+}
+
+export type ImportSource = 'stated' | 'guessed' | 'given';
+
+// What was taken for the unit and the up axis of a dropped file.
+export interface ImportInfo {
+  unit: string;
+  unitFrom: ImportSource;
+  guess: string; // why this unit, if it was guessed
+  up: string;
+  upFrom: ImportSource;
+  warnings: string[];
 }
 
 export type Motion = 'fixed' | 'path' | 'free';
@@ -169,6 +182,7 @@ export type Command = { id?: number } & (
   | { type: 'world'; gravity: number }
   | { type: 'set_body'; body: number; mass?: number; density?: number; motion?: 'free' | 'fixed' }
   | { type: 'copy_body' | 'remove_body'; body: number }
+  | { type: 'reimport'; body: number; unit?: string; up?: string }
   | { type: 'bend'; body: number; material: string; young?: number; anchors?: string[]; law?: string; coordinates?: number } // '': rigid again
   | { type: 'settings'; contact_stiffness?: number; max_force?: number; budget_us?: number }
   | { type: 'delete_recording'; recording: string }
@@ -299,6 +313,18 @@ function partOf(part: Json): PartInfo {
     fieldCell: number(part.field_cell),
     removable: part.removable === true,
     elastic: isObject(part.elastic) ? elasticOf(part.elastic) : null,
+    import: isObject(part.import) ? importOf(part.import) : null,
+  };
+}
+
+function importOf(json: Json): ImportInfo {
+  return {
+    unit: string(json.unit, ''),
+    unitFrom: oneOf(json.unit_from, ['stated', 'guessed', 'given'], 'guessed'),
+    guess: string(json.guess, ''),
+    up: oneOf(json.up, ['x', 'y', 'z'], 'z'),
+    upFrom: oneOf(json.up_from, ['stated', 'guessed', 'given'], 'guessed'),
+    warnings: array(json.warnings).map((warning) => string(warning, '')),
   };
 }
 

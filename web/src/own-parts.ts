@@ -7,6 +7,7 @@ import { DropZone, Jobs, objection } from './panels/drop';
 import { PartsPanel } from './panels/parts';
 import type { Toasts } from './panels/toast';
 import type { SharedWorld } from './shared-world';
+import { bundled } from './bundle';
 
 export interface OwnPartsPort {
   send(command: Command): void;
@@ -26,6 +27,7 @@ export class OwnParts {
     this.panel = new PartsPanel(byId('parts'), {
       add: (files) => void this.upload(files),
       remove: (body) => shared.remove(body),
+      reimport: (body, change) => port.send({ type: 'reimport', body, ...change }),
       setMotion: (body, motion) => shared.setMotion(body, motion),
       save: (name, replace) => void this.save(name, replace),
     });
@@ -57,12 +59,12 @@ export class OwnParts {
   private async upload(files: File[]): Promise<void> {
     const { shared, toasts } = this.port;
     if (shared.held) return toasts.show(shared.held);
-    const unit = this.panel.unit.value;
+    const wish = this.panel.wish;
     // One after the other: the first part stays, the second goes into the hand.
-    for (const file of files) {
-      const wrong = objection(file.name, file.size, this.uploadBytes);
+    for (const file of await bundled(files)) {
+      const wrong = objection(file.name, file.data.size, this.uploadBytes);
       if (wrong) toasts.show(wrong);
-      else await this.jobs.upload(file, unit);
+      else await this.jobs.upload(file, { ...wish, split: wish.split || file.name.toLowerCase().endsWith('.zip') });
     }
   }
 

@@ -1,5 +1,5 @@
 // Files dropped anywhere on the page, and a progress bar for each thing the server prepares.
-import type { Api } from '../api';
+import type { Api, UploadWish } from '../api';
 import { button, element } from '../dom';
 import * as format from '../format';
 import type { Job } from '../messages';
@@ -8,7 +8,7 @@ import { kEndings } from './parts';
 // What is wrong with a file, in words, or '' when it can be sent.
 export function objection(name: string, size: number, most: number): string {
   if (!kEndings.some((ending) => name.toLowerCase().endsWith(ending))) {
-    return `${name} is not an STL, OBJ, PLY or glTF file.`;
+    return `${name} is not an STL, OBJ, PLY, glTF, 3MF or other mesh file, nor a ZIP of them.`;
   }
   if (size === 0) return `${name} is empty.`;
   if (size > most) return `${name} has ${format.bytes(size)}; the server takes ${format.bytes(most)} at most.`;
@@ -65,12 +65,12 @@ export class Jobs {
     private readonly report: (text: string) => void,
   ) {}
 
-  async upload(file: File, unit: string): Promise<void> {
+  async upload(file: { name: string; data: Blob }, wish: UploadWish): Promise<void> {
     const sending = new AbortController();
     const row = this.row(file.name, () => sending.abort());
     row.stage.textContent = 'sending';
     try {
-      await this.api.upload(file, unit, (fraction) => (row.bar.value = fraction), sending.signal);
+      await this.api.upload(file, wish, (fraction) => (row.bar.value = fraction), sending.signal);
     } catch (error) {
       this.report(error instanceof Error ? error.message : String(error));
     }

@@ -1,20 +1,24 @@
 // The scene's parts, adding one's own, and saving the result.
 import { button, element, hold } from '../dom';
 import * as format from '../format';
-import type { PartInfo, Scene } from '../messages';
+import type { UploadWish } from '../api';
+import type { ImportInfo, PartInfo, Scene } from '../messages';
 
 export interface PartActions {
   add(files: File[]): void;
   remove(body: number): void;
+  reimport(body: number, change: { unit?: string; up?: string }): void;
   setMotion(body: number, motion: 'free' | 'fixed'): void;
   save(name: string, replace: boolean): void;
 }
 
 const kUnits = ['mm', 'cm', 'm', 'in', 'ft', 'um'];
-export const kEndings = ['.stl', '.obj', '.ply', '.glb', '.gltf'];
+export const kEndings = ['.stl', '.obj', '.ply', '.off', '.glb', '.gltf', '.3mf', '.amf', '.dae', '.fbx', '.x3d', '.3ds', '.zip'];
 
 export class PartsPanel {
-  readonly unit = element('select', { id: 'unit' });
+  private readonly unit = element('select', { id: 'unit' });
+  private readonly place = element('select', { id: 'place' });
+  private readonly split = element('input', { id: 'split', type: 'checkbox' });
   private suggested = '';
   private held = ''; // why nothing can be added or changed now
   private readonly choose: HTMLButtonElement;
@@ -28,19 +32,26 @@ export class PartsPanel {
     root: HTMLElement,
     private readonly actions: PartActions,
   ) {
-    const picker = element('input', { type: 'file', multiple: true, accept: kEndings.join(','), hidden: true });
+    const picker = element('input', { type: 'file', multiple: true, accept: [...kEndings, '.bin'].join(','), hidden: true });
     picker.id = 'file';
     picker.addEventListener('change', () => {
       actions.add([...(picker.files ?? [])]);
       picker.value = '';
     });
+    this.unit.append(element('option', { value: '' }, 'as the file says'));
     for (const unit of kUnits) this.unit.append(element('option', { value: unit }, unit));
+    this.place.append(
+      element('option', { value: 'middle' }, 'beside each other'),
+      element('option', { value: 'as_in_file' }, 'where they are in the files'),
+    );
     this.choose = button('Add a part…', 'Add a part from a file', () => picker.click());
     this.choose.classList.add('primary');
     this.adding.append(
       element('h2', {}, 'Your own parts'),
       element('p', { className: 'note' }, 'Two parts dropped: the first stays, the second is in your hand.'),
       element('div', { className: 'row' }, this.choose, element('label', { htmlFor: 'unit' }, 'Unit '), this.unit, picker),
+      element('div', { className: 'row' }, element('label', { htmlFor: 'place' }, 'Place '), this.place),
+      element('div', { className: 'row' }, this.split, element('label', { htmlFor: 'split' }, 'Named parts of a file as bodies of their own')),
     );
     this.saving.append(
       element('h2', {}, 'Save the scene'),
@@ -59,6 +70,11 @@ export class PartsPanel {
     root.append(this.list, this.adding, this.saving);
   }
 
+  // How files that are added now should come in.
+  get wish(): UploadWish {
+    return { unit: this.unit.value, place: this.place.value === 'as_in_file' ? 'as_in_file' : 'middle', split: this.split.checked };
+  }
+
   allow(features: string[]): void {
     this.adding.hidden = !features.includes('upload');
     this.saving.hidden = !features.includes('save');
@@ -66,7 +82,7 @@ export class PartsPanel {
 
   hold(reason: string): void {
     this.held = reason;
-    for (const control of [this.choose, ...this.list.querySelectorAll('button')]) hold(control, reason);
+    for (const control of [this.choose, ...this.list.querySelectorAll<HTMLButtonElement | HTMLSelectElement>('button, select')]) hold(control, reason);
   }
 
   // There is a scene of that name: what was there before would be gone.
@@ -98,6 +114,24 @@ export class PartsPanel {
     }
   }
 
+  // Unit and up axis of a dropped part, why they are what they are, and what was odd about its file.
+  private imported(part: PartInfo, info: ImportInfo): HTMLElement[] {
+    const unit = element('select', {});
+    unit.setAttribute('aria-label', `Unit of ${part.name}`);
+    const units = kUnits.includes(info.unit) ? kUnits : [info.unit, ...kUnits];
+    for (const name of units) unit.append(element('option', { value: name }, name));
+    unit.value = info.unit;
+    unit.addEventListener('change', () => this.actions.reimport(part.body, { unit: unit.value }));
+    const up = element('select', {});
+    up.setAttribute('aria-label', `Axis of ${part.name} that points up`);
+    for (const name of ['x', 'y', 'z']) up.append(element('option', { value: name }, name));
+    up.value = info.up;
+    up.addEventListener('change', () => this.actions.reimport(part.body, { up: up.value }));
+    const row = element('div', { className: 'row' }, 'Unit ', unit, ' up ', up);
+    const notes = importNotes(info).map((text) => element('small', { className: 'note' }, text));
+    return [row, ...notes];
+  }
+
   private item(part: PartInfo): HTMLLIElement {
     const facts = [`${format.count(part.triangles)} triangles${part.decimated ? ' (simplified)' : ''}`];
     if (part.shellPoints > 0) facts.push(`${format.count(part.shellPoints)} points in ${part.levels} levels`);
@@ -109,6 +143,7 @@ export class PartsPanel {
       element('small', {}, facts.join(' · ')),
     );
     item.style.setProperty('--part', part.color);
+    if (part.import) item.append(...this.imported(part, part.import));
     if (part.removable) {
       const other = part.role === 'moving' ? 'static' : 'moving';
       const motion = other === 'moving' ? 'free' : 'fixed';
@@ -123,4 +158,11 @@ export class PartsPanel {
     }
     return item;
   }
+}
+
+// What a user should know about how a file was read, a line each.
+export function importNotes(info: ImportInfo): string[] {
+  const unit = info.unitFrom === 'guessed' ? (info.guess ? `No unit in the file: ${info.guess}.` : 'No unit in the file.') : '';
+  const up = info.upFrom === 'guessed' ? `The file does not say which side is up; ${info.up} is assumed.` : '';
+  return [unit, up, ...info.warnings].filter((text) => text !== '');
 }

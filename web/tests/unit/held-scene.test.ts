@@ -60,7 +60,7 @@ describe('The panels of a scene', () => {
     panel = new WorldPanel(root('world'), world, nothing);
     world.canChange = true;
     settings = new SettingsPanel(root('settings'), { choices: nothing, settings: nothing });
-    parts = new PartsPanel(root('parts'), { add: nothing, remove: nothing, setMotion: nothing, save: nothing });
+    parts = new PartsPanel(root('parts'), { add: nothing, remove: nothing, reimport: nothing, setMotion: nothing, save: nothing });
     recordings = new RecordingList(root('recordings'), { replay: nothing, remove: nothing, download: nothing });
     world.open(scene());
     world.select(2);

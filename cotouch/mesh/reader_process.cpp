@@ -1,0 +1,352 @@
+#include <cotouch/base/error.h>
+#include <cotouch/mesh/reader_process.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace cotouch {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* k_program = "cotouch-read-mesh";
+// What the user is told if a parser gave up: why it did is a matter between it and the file.
+constexpr const char* k_damaged = "is damaged, or too large when unpacked. Export it again or simplify it first.";
+constexpr int k_ask_every_ms = 50;
+constexpr std::uint64_t k_most_text = 4096, k_most_items = 100'000, k_most_meshes = 4096, k_most_questions = 1000;
+
+struct Descriptor {
+  int fd = -1;
+  explicit Descriptor(int given = -1) : fd(given) {}
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+};
+
+// Away from the numbers that the reader's descriptors get, so that none overwrites another on the way.
+int out_of_the_way(int fd) {
+  return fcntl(fd, F_DUPFD_CLOEXEC, 16);
+}
+
+pid_t start_reader(const fs::path& program, const ReadingTask& task, int socket, int file) {
+  const Descriptor far_socket(out_of_the_way(socket)), far_file(out_of_the_way(file));
+  if (far_socket.fd < 0 || far_file.fd < 0)
+    throw Error("cannot be read: too many files are open. Close some programs and try again.", ErrorCode::io);
+  std::vector<std::string> arguments = task.arguments();
+  arguments.insert(arguments.begin(), k_program);
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  // Nothing of ours but where its libraries are, if they are somewhere unusual.
+  std::string libraries;
+  std::vector<char*> environment;
+  if (const char* path = std::getenv("LD_LIBRARY_PATH")) {
+    libraries = std::string("LD_LIBRARY_PATH=") + path;
+    environment.push_back(libraries.data());
+  }
+  environment.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  for (int fd = 0; fd < 3; ++fd) posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+  posix_spawn_file_actions_adddup2(&actions, far_socket.fd, k_reading_socket);
+  posix_spawn_file_actions_adddup2(&actions, far_file.fd, k_reading_file);
+  posix_spawn_file_actions_addclosefrom_np(&actions, k_reading_file + 1);
+  posix_spawn_file_actions_addchdir_np(&actions, "/");
+  // Our signal handlers and masks mean nothing there; a process group of its own, so that Ctrl-C reaches us alone, who
+  // know what to do with it.
+  sigset_t all, none;
+  sigfillset(&all);
+  sigemptyset(&none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+  pid_t child = -1;
+  const int error = posix_spawn(&child, program.c_str(), &actions, &attributes, argv.data(), environment.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0)
+    throw Error("cannot be read: the program " + program.string() + " does not start (" +
+                    std::system_category().message(error) + "). Install cotouch again.",
+                ErrorCode::io);
+  return child;
+}
+
+// The reader while it runs. Whatever happens here, it ends with this.
+class Reader {
+ public:
+  Reader(pid_t child, int socket, Progress& progress, std::uint64_t seconds)
+      : child_(child), socket_(socket), progress_(progress), deadline_(Clock::now() + std::chrono::seconds(seconds)) {}
+  ~Reader() { end(); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  template <class T>
+  T take() {
+    T value{};
+    take(&value, sizeof value);
+    return value;
+  }
+  // Trusts no count: the reader may have overwritten its own memory.
+  template <class Items>
+  void take_list(Items& items, std::uint64_t most) {
+    const auto count = take<std::uint64_t>();
+    if (count > most) throw_damaged();
+    items.resize(count);
+    take(items.data(), count * sizeof items[0]);
+  }
+  std::string take_text() {
+    std::string text;
+    take_list(text, k_most_text);
+    return text;
+  }
+
+  // Answers a request for a further file.
+  void give(int file) {
+    char found = file >= 0 ? 1 : 0;
+    iovec bytes{&found, 1};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof file)] = {};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    if (file >= 0) {
+      message.msg_control = control;
+      message.msg_controllen = sizeof control;
+      cmsghdr* head = CMSG_FIRSTHDR(&message);
+      head->cmsg_level = SOL_SOCKET;
+      head->cmsg_type = SCM_RIGHTS;
+      head->cmsg_len = CMSG_LEN(sizeof file);
+      std::memcpy(CMSG_DATA(head), &file, sizeof file);
+    }
+    while (sendmsg(socket_, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EINTR) {
+    }
+  }
+
+  [[noreturn]] void throw_damaged() {
+    end();
+    throw Error(k_damaged, ErrorCode::damaged_file);
+  }
+
+ private:
+  void take(void* data, std::size_t size) {
+    char* at = static_cast<char*>(data);
+    while (size > 0) {
+      pollfd ready{socket_, POLLIN, 0};
+      poll(&ready, 1, k_ask_every_ms);
+      const Clock::time_point now = Clock::now();
+      if (now >= next_question_) {
+        next_question_ = now + std::chrono::milliseconds(k_ask_every_ms);
+        progress_.update("reading the file", 0);
+      }
+      if (now > deadline_) {
+        end();
+        throw Error("takes too long to read. Simplify it first.", ErrorCode::too_large);
+      }
+      if (ready.revents == 0) continue;
+      const ssize_t got = recv(socket_, at, std::min<std::size_t>(size, 1U << 20), MSG_DONTWAIT);
+      if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (got <= 0) explain_end();
+      at += got;
+      size -= static_cast<std::size_t>(got);
+    }
+  }
+
+  // It ended before it had said everything.
+  [[noreturn]] void explain_end() {
+    // The socket closes a moment before the process is gone: its status tells more than our SIGKILL would.
+    int status = 0;
+    pid_t gone = 0;
+    for (int i = 0; i < 100 && (gone = waitpid(child_, &status, WNOHANG)) == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (gone != child_) throw_damaged();
+    child_ = -1;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == k_reading_misunderstood)
+      throw Error(std::string("cannot be read: the program ") + k_program +
+                      " is of another version than this one. Install cotouch again.",
+                  ErrorCode::unsupported);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+      throw Error(std::string("cannot be read: the program ") + k_program +
+                      " lacks a library that it needs (assimp, zlib or expat). Install that library.",
+                  ErrorCode::unsupported);
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
+      throw Error("takes too long or too much memory to read. Simplify it first.", ErrorCode::too_large);
+    throw Error(k_damaged, ErrorCode::damaged_file);
+  }
+
+  void end() {
+    if (child_ < 0) return;
+    kill(child_, SIGKILL);
+    while (waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    child_ = -1;
+  }
+
+  pid_t child_;
+  int socket_;
+  Progress& progress_;
+  Clock::time_point deadline_, next_question_{};
+};
+
+// A file below `folder`, and no other however its name or a link tries; -1 if there is none.
+int open_beside(const fs::path& folder, const std::string& name) {
+  const fs::path path(name);
+  if (folder.empty() || name.empty() || path.is_absolute() || name.find('\0') != std::string::npos) return -1;
+  const Descriptor below(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (below.fd < 0) return -1;
+  open_how how{};
+  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  auto fd = static_cast<int>(syscall(SYS_openat2, below.fd, path.c_str(), &how, sizeof how));
+  // Before Linux 5.6 there is no such call: then no link is followed, and no folder but this one is looked into.
+  if (fd < 0 && errno == ENOSYS && !path.has_parent_path())
+    fd = openat(below.fd, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+  struct stat about {};
+  if (fd >= 0 && (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode))) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+// `limits` shrink by what was taken: they hold for all meshes of a file together.
+RawMesh take_mesh(Reader& reader, MeshLimits& limits) {
+  RawMesh raw;
+  raw.mesh.name = reader.take_text();
+  const auto metres = reader.take<double>();
+  if (metres > 0 && metres <= std::numeric_limits<double>::max()) raw.metres_per_unit = metres;
+  const auto up = reader.take<char>();
+  if (up != 0 && std::string_view("xyz").find(up) != std::string_view::npos) raw.up_axis = up;
+  reader.take_list(raw.mesh.vertices, limits.vertices);
+  reader.take_list(raw.mesh.triangles, limits.triangles);
+  limits.vertices -= raw.mesh.vertices.size();
+  limits.triangles -= raw.mesh.triangles.size();
+  for (const Triangle& t : raw.mesh.triangles)
+    for (const std::uint32_t index : t)
+      if (index >= raw.mesh.vertices.size()) reader.throw_damaged();
+  const auto pieces = reader.take<std::uint64_t>();
+  if (pieces > k_most_items) reader.throw_damaged();
+  std::uint64_t vertices_left = raw.mesh.vertices.size(), triangles_left = raw.mesh.triangles.size();
+  for (std::uint64_t i = 0, vertex = 0, triangle = 0; i < pieces; ++i) {
+    MeshPiece piece;
+    piece.name = reader.take_text();
+    piece.vertices = reader.take<std::uint64_t>();
+    piece.triangles = reader.take<std::uint64_t>();
+    if (piece.vertices > vertices_left || piece.triangles > triangles_left) reader.throw_damaged();
+    for (std::uint64_t t = triangle; t < triangle + piece.triangles; ++t)
+      for (const std::uint32_t index : raw.mesh.triangles[t])
+        if (index < vertex || index >= vertex + piece.vertices) reader.throw_damaged();
+    vertices_left -= piece.vertices;
+    triangles_left -= piece.triangles;
+    vertex += piece.vertices;
+    triangle += piece.triangles;
+    raw.pieces.push_back(std::move(piece));
+  }
+  if (pieces > 0 && (vertices_left > 0 || triangles_left > 0)) reader.throw_damaged();
+  const auto notes = reader.take<std::uint64_t>();
+  if (notes > k_most_items) reader.throw_damaged();
+  for (std::uint64_t i = 0; i < notes; ++i) raw.notes.push_back(reader.take_text());
+  return raw;
+}
+
+bool can_be_started(const fs::path& program) {
+  return access(program.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
+fs::path find_mesh_reader() {
+  if (const char* named = std::getenv("COTOUCH_READ_MESH"); named != nullptr && *named != 0) return named;
+  std::error_code error;
+  const fs::path beside = fs::read_symlink("/proc/self/exe", error).parent_path() / k_program;
+  if (!error && can_be_started(beside)) return beside;
+  for (const char* folder : {COTOUCH_BUILT_READER, COTOUCH_INSTALLED_READER})
+    if (can_be_started(fs::path(folder) / k_program)) return fs::path(folder) / k_program;
+  const char* path = std::getenv("PATH");
+  for (std::string_view rest = path != nullptr ? path : ""; !rest.empty();) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+    // Relative ones are skipped: whoever wrote into the current folder should not choose our programs.
+    if (folder.starts_with('/') && can_be_started(fs::path(folder) / k_program)) return fs::path(folder) / k_program;
+  }
+  return {};
+}
+
+std::vector<RawMesh> read_in_own_process(int file, const ReadingTask& task, const fs::path& beside,
+                                         Progress& progress) {
+  progress.update("reading the file", 0);
+  const fs::path program = find_mesh_reader();
+  if (program.empty())
+    throw Error(std::string("cannot be read: the program ") + k_program +
+                    " is neither beside this one nor in PATH. Install cotouch again, or name it in COTOUCH_READ_MESH.",
+                ErrorCode::unsupported);
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw Error("cannot be read: too many files are open. Close some programs and try again.", ErrorCode::io);
+  const Descriptor ours(ends[0]);
+  pid_t child = -1;
+  {
+    const Descriptor theirs(ends[1]);
+    child = start_reader(program, task, theirs.fd, file);
+  }
+  // Processor time is limited there; this clock is for a reader that waits instead.
+  Reader reader(child, ours.fd, progress, 4 * task.limits.seconds);
+
+  std::vector<RawMesh> meshes;
+  std::vector<fs::path> further;
+  MeshLimits left = task.limits;
+  std::uint64_t asked = 0;
+  for (;;) {
+    switch (reader.take<ReadingTag>()) {
+      case ReadingTag::error: {
+        const auto code = reader.take<ErrorCode>();
+        throw Error(reader.take_text(), code);
+      }
+      case ReadingTag::need: {
+        const std::string name = reader.take_text();
+        if (++asked > k_most_questions) reader.throw_damaged();
+        const Descriptor found(task.may_need_files ? open_beside(beside, name) : -1);
+        if (found.fd >= 0) further.push_back(beside / name);
+        reader.give(found.fd);
+        break;
+      }
+      case ReadingTag::mesh:
+        if (meshes.size() >= k_most_meshes) reader.throw_damaged();
+        meshes.push_back(take_mesh(reader, left));
+        break;
+      case ReadingTag::done:
+        if (meshes.empty()) reader.throw_damaged();
+        meshes.front().further_files = std::move(further);
+        return meshes;
+      default: reader.throw_damaged();
+    }
+  }
+}
+
+}  // namespace cotouch

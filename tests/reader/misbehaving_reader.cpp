@@ -1,0 +1,106 @@
+// Does what the file that it reads says, in the place of a parser that has gone astray.
+#include <cotouch/base/error.h>
+#include <cotouch/mesh/scan.h>
+#include <cotouch/reader/serve_reading.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace cotouch;
+
+// A triangle named after what was found.
+std::vector<RawMesh> tell(const std::string& what) {
+  RawMesh raw;
+  raw.mesh.vertices = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+  raw.mesh.triangles = {{0, 1, 2}};
+  raw.notes = {what};
+  return {raw};
+}
+
+std::string open_descriptors() {
+  std::string found;
+  for (int fd = 0; fd < 1024; ++fd)
+    if (lseek(fd, 0, SEEK_CUR) >= 0 || errno != EBADF) found += std::to_string(fd) + ' ';
+  return found;
+}
+
+std::vector<RawMesh> misbehave(FileBytes bytes, const std::string&, const ReadSettings&, FurtherFiles& further) {
+  TextScanner words(as_text(bytes));
+  const std::string_view deed = words.word();
+  if (deed == "behave") return tell("behaved");
+  if (deed == "error") throw Error("is too green", ErrorCode::not_found);
+  if (deed == "exception") throw std::runtime_error("vector::at");
+  if (deed == "strange-exception") throw 7;
+  if (deed == "segv") std::raise(SIGSEGV);
+  if (deed == "abort") std::abort();
+  if (deed == "exit-0") _exit(0);
+  if (deed == "exit-3") _exit(3);
+  if (deed == "loop")
+    for (volatile bool forever = true; forever;) {
+    }
+  if (deed == "wait")
+    for (;;) further.find("nothing");
+  if (deed == "sleep") {
+    char byte = 0;
+    for (;;)
+      if (read(3, &byte, 1) < 0) break;  // the other side never speaks first
+  }
+  if (deed == "memory") {
+    volatile char* much = new char[std::size_t{6} << 30];
+    much[0] = 1;
+    return tell("had it");
+  }
+  if (deed == "open") return tell(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 ? "refused" : "opened");
+  if (deed == "write")
+    return tell(open("/tmp/cotouch-misbehaving", O_WRONLY | O_CREAT, 0600) < 0 ? "refused" : "opened");
+  if (deed == "fork") return tell(fork() < 0 ? "refused" : "forked");
+  if (deed == "socket") return tell(socket(AF_INET, SOCK_STREAM, 0) < 0 ? "refused" : "opened");
+  if (deed == "code")
+    return tell(mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+                        MAP_FAILED
+                    ? "refused"
+                    : "mapped");
+  if (deed == "kill-parent") kill(getppid(), SIGKILL);
+  if (deed == "exec") execl("/bin/true", "true", nullptr);
+  if (deed == "descriptors") return tell(open_descriptors());
+  if (deed == "files") {
+    std::string found;
+    for (std::string name(words.word()); !name.empty(); name = words.word())
+      found += name + (further.find(name) ? " yes " : " no ");
+    return tell(found);
+  }
+  if (deed == "bad-index") {
+    std::vector<RawMesh> meshes = tell("");
+    meshes[0].mesh.triangles[0][2] = 3;
+    return meshes;
+  }
+  if (deed == "bad-piece") {
+    std::vector<RawMesh> meshes = tell("");
+    meshes[0].pieces = {{"a", 2, 1}, {"b", 1, 0}};
+    return meshes;
+  }
+  if (deed == "too-much") {
+    std::vector<RawMesh> meshes = tell("");
+    meshes[0].mesh.vertices.resize(1000);
+    return meshes;
+  }
+  return tell("went on");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return serve_reading(argc, argv, misbehave);
+}

@@ -1,0 +1,267 @@
+#include <cotouch/base/error.h>
+#include <cotouch/base/sanitized.h>
+#include <cotouch/mesh/reader_process.h>
+#include <support/temporary_folder.h>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace cotouch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class ReaderProcess : public ::testing::Test {
+ protected:
+  void SetUp() override { setenv("COTOUCH_READ_MESH", COTOUCH_MISBEHAVING_READER, 1); }
+  void TearDown() override {
+    unsetenv("COTOUCH_READ_MESH");
+    // Nothing is left behind, not even a process that only wants to be waited for.
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(errno, ECHILD);
+  }
+
+  // The first note of what the reader sends if the file tells it to do this.
+  std::string told(const std::string& deed) {
+    std::ofstream(folder_ / "file") << deed;
+    const int fd = open((folder_ / "file").c_str(), O_RDONLY | O_CLOEXEC);
+    std::vector<RawMesh> meshes;
+    try {
+      meshes = read_in_own_process(fd, task_, folder_.path(), *progress_);
+    } catch (...) {
+      close(fd);
+      throw;
+    }
+    close(fd);
+    return meshes.at(0).notes.at(0);
+  }
+  std::string failure(const std::string& deed) {
+    try {
+      return "no failure but " + told(deed);
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+
+  static ReadingTask usual_task() {
+    ReadingTask task;
+    task.memory_bytes = std::uint64_t{1} << 30;
+    task.limits.seconds = 20;
+    task.limits.vertices = 100;
+    task.may_need_files = true;
+    return task;
+  }
+
+  TemporaryFolder folder_;
+  ReadingTask task_ = usual_task();
+  NoProgress quiet_;
+  Progress* progress_ = &quiet_;
+};
+
+// Throws after so many seconds.
+class ImpatientProgress final : public Progress {
+ public:
+  explicit ImpatientProgress(double seconds) : seconds_(seconds) {}
+  void update(std::string_view, double) override {
+    if (seconds_since(start_) > seconds_) throw Cancelled();
+  }
+
+ private:
+  Clock::time_point start_ = Clock::now();
+  double seconds_;
+};
+
+TEST_F(ReaderProcess, BringsBackWhatIsRead) {
+  EXPECT_EQ(told("behave"), "behaved");
+}
+
+TEST_F(ReaderProcess, BringsBackTheMessageAndTheCodeOfAnError) {
+  EXPECT_EQ(failure("error"), "is too green");
+  try {
+    told("error");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::not_found);
+  }
+  // What a parser says to itself is no message for the user.
+  EXPECT_NE(failure("exception").find("damaged"), std::string::npos);
+  EXPECT_NE(failure("strange-exception").find("damaged"), std::string::npos);
+}
+
+TEST_F(ReaderProcess, MayDieInAnyWay) {
+  for (const char* deed : {"segv", "abort", "exit-0", "exit-3"})
+    EXPECT_NE(failure(deed).find("is damaged"), std::string::npos) << deed;
+}
+
+TEST_F(ReaderProcess, InheritsNoDescriptor) {
+  // Ones without the flag that would close them by itself.
+  const int leaked = open("/etc/passwd", O_RDONLY);  // NOLINT(android-cloexec-open)
+  const int high = dup2(leaked, 700);
+  EXPECT_EQ(told("descriptors"), "0 1 2 3 4 ");
+  close(leaked);
+  close(high);
+}
+
+TEST_F(ReaderProcess, StartsAlsoIfTheLowDescriptorsAreClosed) {
+  // A daemon has no standard streams, and the file may then have any of their numbers.
+  const int kept = fcntl(0, F_DUPFD_CLOEXEC, 100);
+  close(0);
+  EXPECT_EQ(told("descriptors"), "0 1 2 3 4 ");
+  dup2(kept, 0);
+  close(kept);
+}
+
+#ifndef COTOUCH_SANITIZED
+TEST_F(ReaderProcess, CanReachNothingOutside) {
+  for (const char* deed : {"open", "write", "fork", "socket", "code"}) EXPECT_EQ(told(deed), "refused") << deed;
+  // What no reader ever has a reason to try ends it.
+  for (const char* deed : {"kill-parent", "exec"})
+    EXPECT_NE(failure(deed).find("is damaged"), std::string::npos) << deed;
+}
+
+TEST_F(ReaderProcess, HasItsMemoryLimited) {
+  EXPECT_NE(failure("memory").find("more memory than is allowed"), std::string::npos);
+}
+
+TEST_F(ReaderProcess, SaysIfTheKernelCannotRestrictIt) {
+  // In a process of our own for which the kernel refuses filters, as some do.
+  const pid_t child = fork();
+  if (child == 0) {
+    sock_filter code[] = {
+        {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+        {BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_prctl},
+        {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, args)},
+        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, PR_SET_SECCOMP},
+        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EINVAL},
+        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
+    };
+    const sock_fprog program{6, code};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) _exit(2);
+    std::ofstream(folder_ / "file") << "behave";
+    const int fd = open((folder_ / "file").c_str(), O_RDONLY | O_CLOEXEC);
+    bool said = false;
+    try {
+      const std::vector<RawMesh> meshes = read_in_own_process(fd, task_, {}, quiet_);
+      for (const std::string& note : meshes.at(0).notes)
+        said = said || note.find("could not give up system calls (Invalid argument)") != std::string::npos;
+    } catch (const Error&) {
+    }
+    _exit(said ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+#endif
+
+TEST_F(ReaderProcess, GetsFilesBesideTheFirstAndNoOthers) {
+  std::filesystem::create_directories(folder_ / "in/below");
+  std::ofstream(folder_ / "in/a.bin") << "a";
+  std::ofstream(folder_ / "in/below/b.bin") << "b";
+  std::ofstream(folder_ / "secret") << "c";
+  std::filesystem::create_symlink(folder_ / "secret", folder_ / "in/link");
+  std::filesystem::create_symlink("..", folder_ / "in/up");
+  std::ofstream(folder_ / "in/file") << "files a.bin ./below/b.bin ../secret " + (folder_ / "secret").string() +
+                                            " link up/secret below missing";
+  const int fd = open((folder_ / "in/file").c_str(), O_RDONLY | O_CLOEXEC);
+  const std::vector<RawMesh> meshes = read_in_own_process(fd, task_, folder_ / "in", quiet_);
+  EXPECT_EQ(meshes.at(0).notes.at(0), "a.bin yes ./below/b.bin yes ../secret no " + (folder_ / "secret").string() +
+                                          " no link no up/secret no below no missing no ");
+  EXPECT_EQ(meshes.at(0).further_files.size(), 2u);
+  EXPECT_EQ(read_in_own_process(fd, task_, {}, quiet_).at(0).notes.at(0).find("yes"), std::string::npos);
+  close(fd);
+}
+
+TEST_F(ReaderProcess, IsNotBelievedIfWhatItSendsMakesNoSense) {
+  for (const char* deed : {"bad-index", "bad-piece", "too-much"})
+    EXPECT_NE(failure(deed).find("is damaged"), std::string::npos) << deed;
+}
+
+TEST_F(ReaderProcess, EndsWithinATenthOfASecondOfACancellation) {
+  for (const char* deed : {"loop", "sleep"}) {
+    ImpatientProgress progress(0.3);
+    progress_ = &progress;
+    const Clock::time_point start = Clock::now();
+    EXPECT_THROW(told(deed), Cancelled) << deed;
+    EXPECT_LT(seconds_since(start), 0.3 + 0.1 + 0.1) << deed;  // the last for a busy machine
+  }
+}
+
+TEST_F(ReaderProcess, IsEndedIfItTakesTooLong) {
+  task_.limits.seconds = 1;
+  EXPECT_NE(failure("loop").find("too long"), std::string::npos);
+  EXPECT_NE(failure("sleep").find("too long"), std::string::npos);
+}
+
+TEST_F(ReaderProcess, RunsOnOneProcessorWithTheLowestPriority) {
+  // Looked at from outside while it waits.
+  class Look final : public Progress {
+   public:
+    void update(std::string_view, double) override {
+      if (seconds_since(start) < 0.3) return;
+      DIR* all = opendir("/proc");
+      while (const dirent* entry = readdir(all)) {
+        const pid_t pid = std::atoi(entry->d_name);
+        std::ifstream stat("/proc/" + std::string(entry->d_name) + "/stat");
+        std::string line;
+        if (pid <= 0 || !std::getline(stat, line)) continue;
+        int parent = 0;
+        std::sscanf(line.c_str() + line.rfind(')') + 4, "%d", &parent);
+        if (parent != getpid()) continue;
+        priority = getpriority(PRIO_PROCESS, static_cast<id_t>(pid));
+        policy = sched_getscheduler(pid);
+        cpu_set_t set;
+        sched_getaffinity(pid, sizeof set, &set);
+        processors = CPU_COUNT(&set);
+        std::ifstream status("/proc/" + std::string(entry->d_name) + "/status");
+        while (std::getline(status, line))
+          if (line.starts_with("Seccomp:")) filtered = line.back() == '2';
+      }
+      closedir(all);
+      throw Cancelled();
+    }
+    Clock::time_point start = Clock::now();
+    int priority = 0, policy = 0, processors = 0;
+    bool filtered = false;
+  } look;
+  progress_ = &look;
+  EXPECT_THROW(told("sleep"), Cancelled);
+  EXPECT_EQ(look.priority, 19);
+  EXPECT_EQ(look.policy, SCHED_BATCH);
+  EXPECT_EQ(look.processors, 1);
+#ifndef COTOUCH_SANITIZED
+  EXPECT_TRUE(look.filtered);
+#endif
+}
+
+TEST_F(ReaderProcess, IsMissedInWords) {
+  setenv("COTOUCH_READ_MESH", "/no/such/program", 1);
+  EXPECT_NE(failure("behave").find("/no/such/program does not start"), std::string::npos);
+  setenv("COTOUCH_READ_MESH", "/bin/true", 1);
+  EXPECT_NE(failure("behave"), "");
+  unsetenv("COTOUCH_READ_MESH");
+  EXPECT_EQ(find_mesh_reader().filename(), "cotouch-read-mesh");
+}
+
+}  // namespace
+}  // namespace cotouch

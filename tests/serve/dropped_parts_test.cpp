@@ -1,0 +1,202 @@
+// Files that are dropped on the page: their size, which side is up, and where they end up.
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "serve/serve_fixture.h"
+#include "support/temporary_folder.h"
+#include "support/zip_writer.h"
+
+namespace cotouch {
+namespace {
+
+using namespace testing_serve;
+
+// A box from the origin to this corner.
+std::string box_obj(double x, double y, double z) {
+  std::string text;
+  for (int i = 0; i < 8; ++i)
+    text += "v " + std::to_string((i & 1) != 0 ? x : 0) + ' ' + std::to_string((i & 2) != 0 ? y : 0) + ' ' +
+            std::to_string((i & 4) != 0 ? z : 0) + '\n';
+  return text + "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n";
+}
+
+// Two tetrahedra with edges of 4 cm along the axes, one moved by 20 cm in x, with names of their own.
+const std::string k_assembly =
+    R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0,1]}],"nodes":[{"mesh":0,"name":"base","scale":[0.004,)"
+    R"(0.004,0.004]},{"mesh":0,"name":"lid","translation":[0.2,0,0],"scale":[0.004,0.004,0.004]}],"meshes":[{)"
+    R"("primitives":[{"attributes":{"POSITION":0},"indices":1}]}],"buffers":[{"byteLength":72,)"
+    R"("uri":"data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAAAgQQAAAAAAAAAAAAAAAAAAIEEAAAAAAAAAAAAAAAAAACBB)"
+    R"(AAACAAEAAAABAAMAAAADAAIAAQACAAMA"}],"bufferViews":[{"buffer":0,"byteOffset":0,"byteLength":48},{"buffer":0,)"
+    R"("byteOffset":48,"byteLength":24}],"accessors":[{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3",)"
+    R"("min":[0,0,0],"max":[10,10,10]},{"bufferView":1,"componentType":5123,"count":12,"type":"SCALAR"}]})";
+
+class DroppedParts : public ::testing::Test {
+ protected:
+  DroppedParts() {
+    ServerSettings settings;
+    settings.token = k_token;
+    server_ = std::make_unique<HttpServer>(settings);
+    SessionSettings session;
+    session.recordings = folder_ / "recordings";
+    session.added.field.resolution = 16;
+    session.added.shell.points = 64;
+    ::setenv("COTOUCH_CACHE", (folder_ / "cache").c_str(), 1);
+    session_ = std::make_unique<Session>(session, library_);
+    host_ = std::make_unique<PageHost>(PageHostSettings{}, *session_, *server_);
+    show_balls(*session_);
+    session_->start();
+    server_->start(*host_, *host_);
+    page_ = std::make_unique<Page>(server_->port());
+  }
+  ~DroppedParts() override {
+    server_->stop();
+    session_->stop();
+  }
+  static std::string api(const std::string& target) {
+    return "/api/" + target + (target.find('?') == std::string::npos ? "?" : "&") + "token=" + k_token;
+  }
+  Json scene() { return Json::parse(get(server_->port(), api("scene")).body); }
+  // The last word about the job that reads the file.
+  Json drop(const std::string& query, const std::string& file) {
+    const Answer answer = post(server_->port(), api("upload?" + query), file);
+    EXPECT_EQ(answer.status, 200U) << answer.body;
+    return answer.status == 200 ? end_of(Json::parse(answer.body)["job"]) : Json();
+  }
+  Json end_of(const Json& job) {
+    for (;;) {
+      Json update = page_->read_text("job");
+      if (update["job"] == job && update["state"] != "running") return update;
+    }
+  }
+  // The scene once it has so many bodies.
+  Json with_bodies(std::size_t count) {
+    Json now;
+    EXPECT_TRUE(eventually([&] {
+      now = scene();
+      return now["bodies"].size() == count && now["title"] == "My parts";
+    })) << now;
+    return now;
+  }
+  static void expect_size(const Json& part, double x, double y, double z) {
+    const Json& low = part["bounds"]["min"];
+    const Json& high = part["bounds"]["max"];
+    const double wanted[] = {x, y, z};
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(high[i].get<double>() - low[i].get<double>(), wanted[i], 1e-6) << i;
+  }
+
+  TemporaryFolder folder_;
+  TestLibrary library_{folder_ / "scenes"};
+  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<PageHost> host_;
+  std::unique_ptr<Page> page_;
+};
+
+TEST_F(DroppedParts, ThatStateTheirUnitComeInAtTheirSize) {
+  ASSERT_EQ(drop("name=a.gltf", k_assembly)["state"], "done");
+  const Json part = with_bodies(1)["parts"][0];
+  expect_size(part, 0.24, 0.04, 0.04);
+  EXPECT_EQ(part["import"], Json({{"unit", "m"},
+                                  {"unit_from", "stated"},
+                                  {"guess", ""},
+                                  {"up", "y"},
+                                  {"up_from", "stated"},
+                                  {"warnings", Json::array()}}));
+}
+
+TEST_F(DroppedParts, WithoutAUnitAreGuessedWithAReason) {
+  ASSERT_EQ(drop("name=a.obj", box_obj(180, 90, 45))["state"], "done");
+  const Json part = with_bodies(1)["parts"][0];
+  expect_size(part, 0.18, 0.09, 0.045);
+  EXPECT_EQ(part["import"]["unit"], "mm");
+  EXPECT_EQ(part["import"]["unit_from"], "guessed");
+  EXPECT_EQ(part["import"]["guess"], "180 across; read as mm because a part of 180 m is unlikely");
+  EXPECT_EQ(part["import"]["up_from"], "guessed");
+}
+
+TEST_F(DroppedParts, BringTheirWarningsToThePage) {
+  ASSERT_EQ(
+      drop("name=a.obj&unit=mm&up=y", "v 0 0 0\nv 50 0 0\nv 0 50 0\nv 0 0 50\nf 1 3 2\nf 1 2 4\nf 1 4 3\n")["state"],
+      "done");
+  const Json import = with_bodies(1)["parts"][0]["import"];
+  EXPECT_EQ(import["unit_from"], "given");
+  EXPECT_EQ(import["up"], "y");
+  EXPECT_EQ(import["up_from"], "given");
+  ASSERT_EQ(import["warnings"].size(), 1U);
+  EXPECT_NE(import["warnings"][0].get<std::string>().find("3 open edges"), std::string::npos);
+}
+
+TEST_F(DroppedParts, GetAnotherUnitAndUpAxisAfterwards) {
+  ASSERT_EQ(drop("name=a.obj", box_obj(180, 90, 45))["state"], "done");
+  const Json before = with_bodies(1);
+  const Json body = before["bodies"][0]["id"];
+  const auto reimport = [&](Json command) {
+    command.update({{"type", "reimport"}, {"body", body}, {"id", 1}});
+    page_->send(command);
+    return page_->read_text("reply");
+  };
+  EXPECT_EQ(reimport({})["ok"], false);
+  EXPECT_EQ(reimport({{"unit", "parsec"}})["ok"], false);
+  EXPECT_EQ(reimport({{"up", "w"}})["ok"], false);
+  EXPECT_EQ(reimport({{"unit", "m"}})["ok"], false);  // 180 m
+  ASSERT_EQ(reimport({{"unit", "cm"}, {"up", "y"}})["ok"], true);
+  Json part;
+  ASSERT_TRUE(eventually([&] {
+    part = scene()["parts"][0];
+    return part["import"]["unit"] == "cm";
+  }));
+  expect_size(part, 1.8, 0.45, 0.9);
+  EXPECT_EQ(part["import"]["unit_from"], "given");
+  EXPECT_EQ(part["import"]["up"], "y");
+  EXPECT_EQ(part["import"]["guess"], "");
+  ASSERT_EQ(reimport({{"unit", "mm"}, {"up", "z"}})["ok"], true);
+  ASSERT_TRUE(eventually([&] {
+    part = scene()["parts"][0];
+    return part["import"]["unit"] == "mm";
+  }));
+  expect_size(part, 0.18, 0.09, 0.045);
+  // Those of a scene were never dropped.
+  page_->send({{"type", "open_scene"}, {"name", "balls"}});
+  ASSERT_TRUE(eventually([&] { return scene()["name"] == "balls"; }));
+  page_->send({{"type", "reimport"}, {"body", 1}, {"unit", "mm"}, {"id", 2}});
+  EXPECT_NE(page_->read_text("reply")["reason"].get<std::string>().find("was not dropped"), std::string::npos);
+}
+
+TEST_F(DroppedParts, OfOneAssemblyComeAsSeveralBodiesWhereTheyAreInTheFile) {
+  ASSERT_EQ(drop("name=a.gltf&split=1&place=as_in_file", k_assembly)["state"], "done");
+  const Json now = with_bodies(2);
+  EXPECT_EQ(now["bodies"][0]["name"], "base");
+  EXPECT_EQ(now["bodies"][1]["name"], "lid");
+  // Middles of tetrahedra's boxes; y of the file is up, so that its z is minus our y.
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Json position = now["bodies"][i]["pose"]["position"];
+    EXPECT_NEAR(position[0].get<double>(), 0.02 + 0.2 * static_cast<double>(i), 1e-6);
+    EXPECT_NEAR(position[1].get<double>(), -0.02, 1e-6);
+    EXPECT_NEAR(position[2].get<double>(), 0.02, 1e-6);
+    expect_size(now["parts"][i], 0.04, 0.04, 0.04);
+  }
+  EXPECT_EQ(now["bodies"][0]["motion"], "fixed");
+  EXPECT_EQ(now["bodies"][1]["motion"], "free");
+}
+
+TEST_F(DroppedParts, InAZipComeTogether) {
+  const std::string archive = zip_stored({{"set/base.obj", box_obj(40, 40, 40)}, {"set/pin.obj", box_obj(5, 5, 5)}});
+  ASSERT_EQ(drop("name=set.zip&split=1&place=middle", archive)["state"], "done");
+  const Json now = with_bodies(2);
+  EXPECT_EQ(now["bodies"][1]["name"], "pin");
+  expect_size(now["parts"][1], 0.005, 0.005, 0.005);
+  // Beside each other, not one in the other.
+  EXPECT_GT(now["bodies"][1]["pose"]["position"][0].get<double>(), 0.02);
+  const Json refused = drop("name=set.zip", zip_stored({{"../../x.obj", box_obj(1, 1, 1)}}));
+  EXPECT_EQ(refused["state"], "failed");
+  EXPECT_NE(refused["reason"].get<std::string>().find("points outside"), std::string::npos);
+}
+
+TEST_F(DroppedParts, AreRefusedAPlaceThatIsNone) {
+  EXPECT_EQ(post(server_->port(), api("upload?name=a.obj&place=moon"), "x").status, 400U);
+  EXPECT_EQ(post(server_->port(), api("upload?name=a.obj&up=w"), "x").status, 400U);
+}
+
+}  // namespace
+}  // namespace cotouch
