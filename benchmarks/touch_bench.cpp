@@ -27,8 +27,10 @@ class RestingDevice final : public Device {
     return true;
   }
 
- protected:
-  void write(const Wrench& wrench) noexcept override { benchmark::DoNotOptimize(wrench.force.x); }
+  DeviceLimits limits() const noexcept override { return k_without_motors; }
+  void write(const LimitedWrench& wrench) noexcept override { benchmark::DoNotOptimize(wrench.get().force.x); }
+  void disable() noexcept override {}
+  bool enable() noexcept override { return true; }
 
  private:
   bool first_ = true;

@@ -5,6 +5,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS cotouch ${COTOUCH_TARGETS} EXPORT cotouch)
 install(DIRECTORY cotouch/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cotouch FILES_MATCHING PATTERN "*.h"
         PATTERN app EXCLUDE PATTERN experiment EXCLUDE PATTERN reader EXCLUDE)
+install(TARGETS cotouch_guard)
 if(TARGET cotouch_app)
   install(TARGETS cotouch_app cotouch_read_mesh)  # beside each other
 endif()

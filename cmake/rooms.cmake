@@ -71,6 +71,10 @@ target_compile_features(cotouch_core PUBLIC cxx_std_20)
 target_compile_options(cotouch_core PUBLIC -ffp-contract=off)
 cotouch_precompile(cotouch_core ${COTOUCH_COMMON_HEADERS} <cotouch/base/error.h> <cotouch/base/pose.h>)
 
+# The process that takes the force off devices when another has died. It needs nothing of ours.
+add_executable(cotouch_guard cotouch/guard/cotouch_guard.cpp)
+set_target_properties(cotouch_guard PROPERTIES OUTPUT_NAME cotouch-guard)
+
 if(NOT COTOUCH_CORE_ONLY)
   include(GNUInstallDirs)
   cotouch_add_library(reading ${COTOUCH_READING_FILES})

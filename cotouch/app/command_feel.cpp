@@ -256,7 +256,9 @@ void run_feel(const FeelCommand& command) {
     json["cycle_p99_us"] = times.quantile(0.99) * 1e6;
     json["cycle_max_us"] = times.longest() * 1e6;
     json["fifo_priority"] = status.fifo_priority;
+    json["fifo_watchdog"] = status.fifo_watchdog;
     json["locked_memory"] = status.locked_memory;
+    json["faults"] = frame.faults;
     json["figure"] = figure.string();
     fmt::print("{}\n", json.dump(2));
     return;
@@ -279,6 +281,8 @@ void run_feel(const FeelCommand& command) {
                                felt.deepest * 1e3, felt.shallowest_level, felt.deepest_level));
   line("cycle", fmt::format("half within {:.0f} us, 99 % within {:.0f} us, the longest {:.0f} us",
                             times.quantile(0.5) * 1e6, times.quantile(0.99) * 1e6, times.longest() * 1e6));
+  if (frame.faults > 0)
+    line("faults", fmt::format("{} times a device read what cannot be true; its force faded to zero", frame.faults));
   line("clock", command.fast ? status.notes
                              : fmt::format("{} of {} periods missed; {}", frame.missed, frame.missed + frame.cycle,
                                            status.notes.empty() ? "real-time priority and locked memory granted"

@@ -1,8 +1,12 @@
 #include <cotouch/base/realtime.h>
 
+#include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -17,26 +21,43 @@ constexpr std::int64_t k_ns_per_second = 1'000'000'000;
 thread_local int t_section_depth = 0;
 std::atomic<std::uint64_t> g_breaches{0};
 
+// No limit, or a process whose privilege lifts it.
+bool is_locking_unlimited() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) return true;
+  __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+  return syscall(SYS_capget, &head, data) == 0 &&
+         (data[CAP_TO_INDEX(CAP_IPC_LOCK)].effective & CAP_TO_MASK(CAP_IPC_LOCK)) != 0;
+}
+
 }  // namespace
 
-RealtimeStatus request_realtime(int fifo_priority) {
-  RealtimeStatus status;
+std::string request_priority(int fifo_priority) {
   sched_param param{};
   param.sched_priority = fifo_priority;
   const int refused = pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
-  status.fifo_priority = refused == 0;
-  if (refused != 0)
-    status.notes += std::string("Real-time priority was refused (") + std::strerror(refused) +
-                    "): other programs may delay the loop. Raise the rtprio limit to allow it. ";
-  status.locked_memory = lock_memory();
+  if (refused == 0) return {};
+  return std::string("Real-time priority was refused (") + std::strerror(refused) +
+         "): other programs may delay the loop. Raise the rtprio limit to allow it. ";
+}
+
+RealtimeStatus request_realtime(int fifo_priority) {
+  RealtimeStatus status;
+  status.notes = request_priority(fifo_priority);
+  status.fifo_priority = status.notes.empty();
+  const LockedMemory locked = lock_memory();
+  status.locked_memory = locked != LockedMemory::none;
+  status.locked_later = locked == LockedMemory::all;
   if (!status.locked_memory)
     status.notes += std::string("Memory could not be locked (") + std::strerror(errno) +
                     "): a page fault may delay the loop. Raise the memlock limit to allow it.";
   return status;
 }
 
-bool lock_memory() noexcept {
-  return mlockall(MCL_CURRENT) == 0;
+LockedMemory lock_memory() noexcept {
+  if (is_locking_unlimited() && mlockall(MCL_CURRENT | MCL_FUTURE) == 0) return LockedMemory::all;
+  return mlockall(MCL_CURRENT) == 0 ? LockedMemory::present : LockedMemory::none;
 }
 
 std::int64_t monotonic_ns() noexcept {

@@ -10,14 +10,24 @@ namespace cotouch {
 // What was asked of the operating system and what it granted, each with the reason when it refused.
 struct RealtimeStatus {
   bool fifo_priority = false;
+  bool fifo_watchdog = false;  // the thread that watches has a higher one
   bool locked_memory = false;
-  std::string notes;  // a sentence for the user, empty when everything was granted
+  bool locked_later = false;  // what is allocated from now on is locked as well
+  std::string notes;          // a sentence for the user, empty when everything was granted
 };
 
-// Asks for SCHED_FIFO for the calling thread and for locked memory for the process. Never fails: it reports.
-RealtimeStatus request_realtime(int fifo_priority = 80);
-// Locks what memory the process has by now; what is allocated later needs another call. False where it was refused.
-bool lock_memory() noexcept;
+inline constexpr int k_touch_priority = 80, k_watchdog_priority = 81;
+
+// Asks for SCHED_FIFO for the calling thread. Empty if it was granted, otherwise why not.
+std::string request_priority(int fifo_priority);
+// The same, and locked memory for the process. Never fails: it reports.
+RealtimeStatus request_realtime(int fifo_priority = k_touch_priority);
+
+enum class LockedMemory : std::uint8_t { none, present, all };
+// Locks what memory the process has by now, and all that it allocates later if there is no limit to what it may lock.
+// With a limit that would make later allocations fail as soon as it is reached, so then whoever hands new memory to a
+// real-time thread locks again (TouchLoop::change does).
+LockedMemory lock_memory() noexcept;
 
 // Wakes at multiples of a period of the monotonic clock, measured from its construction, so lateness does not add up.
 class PeriodicTimer {
@@ -33,7 +43,7 @@ class PeriodicTimer {
 
 std::int64_t monotonic_ns() noexcept;
 
-// While one of these lives, an allocation, a release of memory or a mutex lock by this thread is counted as a breach.
+// While one of these lives, an allocation, a release of memory, a lock or a wait by this thread is counted as a breach.
 // Breaches are seen only in programs that link `cotouch_rt_guard` (the tests do); elsewhere the guard costs nothing.
 class RealtimeSection {
  public:

@@ -190,7 +190,7 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
     upload_parser_.emplace(std::move(*parser_));
     upload_parser_->body_limit(server_.settings.limits.upload_bytes);
     piece_.resize(k_upload_piece);
-    stream_.expires_after(to_duration(server_.settings.limits.upload_seconds));
+    stream_.tcp().expires_after(to_duration(server_.settings.limits.upload_seconds));
     read_piece();
   }
 

@@ -2,6 +2,7 @@
 
 #include <cotouch/base/trig.h>
 #include <cotouch/serve/wire_layout.h>
+#include <cotouch/session/arbitration.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/recorded_events.h>
 #include <cotouch/session/scene_limits.h>
@@ -45,11 +46,17 @@ json recordings(const std::vector<RecordingEntry>& entries) {
   return all;
 }
 
+// With what may be chosen: the page knows no limits of its own.
 json settings(const FeelSettings& feel) {
+  const auto range = [](const SettingRange& r) { return json{r.low, r.high}; };
   return {{"contact_stiffness", feel.contact_stiffness},
           {"max_force", feel.max_force},
           {"budget_us", feel.budget_us},
-          {"budget_nodes", feel.warm_nodes}};
+          {"budget_nodes", feel.warm_nodes},
+          {"ranges",
+           {{"contact_stiffness", range(contact_stiffness_range())},
+            {"max_force", range(max_force_range())},
+            {"budget_us", range(budget_range())}}}};
 }
 
 // For a command line to be copied: quoted where a shell would see more than one plain word.

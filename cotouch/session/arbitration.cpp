@@ -1,7 +1,7 @@
 #include <cotouch/session/arbitration.h>
 
+#include <cotouch/session/hand_device.h>
 #include <cotouch/session/plain_number.h>
-#include <cotouch/touch/limits.h>
 
 #include <algorithm>
 
@@ -152,7 +152,7 @@ SettingRange contact_stiffness_range() {
 }
 
 SettingRange max_force_range() {
-  return {0, LimitSettings{}.max_force};
+  return {0, HandDevice::k_limits.motors.peak_force};
 }
 
 SettingRange budget_range() {

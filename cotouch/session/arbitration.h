@@ -65,7 +65,8 @@ struct Situation {
 // Empty if it is allowed, otherwise a sentence that says why not and what to do.
 std::string obstacle_to(const Wish& wish, const Situation& situation);
 
-// What forces may depend on. A largest force above what the device gives at its peak would only be cut by the limiter.
+// What forces may depend on. The largest force is bounded by the device's own peak, which its limiter holds whatever is
+// asked for here; the stiffness that a hand feels is the coupling's and bounded likewise (touch/softening.h).
 struct SettingsWish {
   std::optional<double> contact_stiffness = {};  // N/m of a single point
   std::optional<double> max_force = {};          // N

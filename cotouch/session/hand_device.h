@@ -41,8 +41,11 @@ class HandDevice final : public Device {
 
   bool read(DeviceReading& reading) noexcept override;
 
- protected:
-  void write(const Wrench&) noexcept override {}
+  static constexpr DeviceLimits k_limits = k_without_motors;
+  DeviceLimits limits() const noexcept override { return k_limits; }
+  void write(const LimitedWrench&) noexcept override {}
+  void disable() noexcept override {}
+  bool enable() noexcept override { return true; }
 
  private:
   struct Wish {

@@ -4,6 +4,7 @@
 #include <cotouch/base/trig.h>
 #include <cotouch/base/units.h>
 #include <cotouch/session/arbitration.h>
+#include <cotouch/session/hand_device.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/toml_reader.h>
 
@@ -21,7 +22,7 @@ constexpr std::size_t k_most_path_poses = 1000;
 constexpr std::size_t k_most_exclusions = 2048;
 constexpr double k_fastest = 100;        // m/s
 constexpr double k_fastest_turn = 1000;  // rad/s
-constexpr double k_highest_force = 8.5;  // N, what a device gives
+constexpr double k_highest_force = HandDevice::k_limits.motors.peak_force;
 
 // Version 1 counted stiffness for each point and scaled many points down; its default felt like today's.
 constexpr double k_stiffness_of_version_1 = 1000;

@@ -433,7 +433,9 @@ CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
         reason =
             "'" + wanted.name + "' is ready, but another scene was opened meanwhile; drop it again to have it there.";
       if (!reason.empty()) return tell_problem(who, reason);
-      const auto make = [this, who, wanted, bodies] { return with_bodies(who, bodies, wanted.motion, wanted.as_in_file); };
+      const auto make = [this, who, wanted, bodies] {
+        return with_bodies(who, bodies, wanted.motion, wanted.as_in_file);
+      };
       install_later(who, make, bodies.size() == 1 ? "A part was added." : "Parts were added.", pictures);
     };
     post([this, add, opening] { when_opened(opening, add); });

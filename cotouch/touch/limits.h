@@ -1,9 +1,17 @@
-// The only way to a device's motors: magnitude, rate and fault limits on every wrench.
+// The only way to a device's motors: magnitude, heat, rate and fault limits on every wrench. A device has one limiter.
 //
-// A wrench asked for becomes a wrench written by, in this order: zero where it is not finite; force and torque cut to
+// A wrench asked for becomes a wrench written by, in this order: zero if it is not finite; force and torque cut to
 // their largest magnitude, direction kept; times a ramp that runs from 0 to 1 after engaging, so that a hand already
 // pressed into something is not kicked; then moved from the last output by at most rate * period. All three steps keep
 // the output within the magnitudes: it lies between two outputs that do.
+//
+// The largest magnitude is the least of what is asked for and what the device can bear (MotorLimits). That is the peak
+// P while the motors are cool and the continuous force C once they are warm. Their heat is the average of the squared
+// force over the last `heating_seconds` tau, in units of C^2, first order:
+//   heat' = (F^2 / C^2 - heat) / tau,
+// and the ceiling goes from P at heat 3/4 evenly down to C at heat 1. With the force at the ceiling heat can come to 1,
+// where F = C holds it, and not beyond. Torque likewise, with a heat of its own. Nothing counts as cooling while no
+// cycle writes.
 //
 // Release writes zero at once, without the rate limit: letting go is always safe, and it is what losing power does.
 #pragma once
@@ -15,6 +23,9 @@
 
 namespace cotouch {
 
+inline constexpr double k_fade_out_seconds = 0.01;
+
+// What a program asks for, within what the device can bear.
 struct LimitSettings {
   double max_force = 8.5;     // N; what a Phantom Premium 1.5 gives at its peak
   double max_torque = 0.35;   // N m
@@ -26,16 +37,18 @@ struct LimitSettings {
 
 // All a limiter remembers from one write to the next.
 struct LimiterState {
-  Wrench last;      // as written
-  double ramp = 0;  // 0 released, 1 faded in
+  Wrench last;                             // as written
+  double ramp = 0;                         // 0 released, 1 faded in
+  double force_heat = 0, torque_heat = 0;  // 0 cool, 1 as warm as they may become
 
   friend bool operator==(const LimiterState&, const LimiterState&) = default;
 };
 
-class ForceLimiter {
+class ForceLimiter final {
  public:
-  // The device must outlive the limiter, which leaves it at zero force.
-  ForceLimiter(Device& device, const LimitSettings& settings) noexcept;
+  // The device must outlive the limiter, which leaves it at zero force. Throws Error if the device has a limiter.
+  ForceLimiter(Device& device, const LimitSettings& settings);
+  // If another thread is inside write() and does not come back for half a second, the device is disabled instead.
   ~ForceLimiter();
   ForceLimiter(const ForceLimiter&) = delete;
   ForceLimiter& operator=(const ForceLimiter&) = delete;
@@ -44,13 +57,27 @@ class ForceLimiter {
     Wrench wrench;
     Motors motors = Motors::on;
   };
-  // Writes what the limits leave of `wanted` and returns it. Where the limiter was released it engages with a new ramp,
-  // and the motors are `restarted`. While another thread is inside release() it writes nothing; they are `off`.
+  // Writes what the limits leave of `wanted` and returns it. If the limiter was released it engages with a new ramp,
+  // and the motors are `restarted`. While another thread is inside release(), or the device is disabled, it writes
+  // nothing; they are `off`.
   Written write(const Wrench& wanted) noexcept;
+  // The same while the force has to go: the ramp runs to 0 within k_fade_out_seconds. Motors are `fading`, and `off`
+  // once nothing is left.
+  Written fade_out(const Wrench& wanted) noexcept;
 
   // Writes zero and stays there until the next write. May be called from any thread. Returns false, having written
   // nothing, when another thread is inside write(): then the device is being served, or its driver hangs.
   bool release() noexcept;
+
+  // Cuts the device's power, from any thread and whatever its driver does meanwhile. No force until enable().
+  void disable() noexcept;
+  // False if the device stays disabled: its driver is still inside write(), or refuses.
+  bool enable() noexcept;
+  bool is_disabled() const noexcept { return device_.disabled_.load(std::memory_order_acquire); }
+
+  // The driver hangs and may never come back: this limiter does not touch the device any more, not even when it is
+  // destroyed, and the device gets no other.
+  void abandon() noexcept { abandoned_.store(true, std::memory_order_release); }
 
   // For the writing thread, between two writes. New limits hold at once: what was written last counts as if it had been
   // cut to them, and the ramp goes on where it is.
@@ -61,20 +88,27 @@ class ForceLimiter {
   // release.
   void resume(const LimiterState& state) noexcept;
 
+  // What a device says it can bear. Numbers that are none, or below zero, allow nothing.
+  static DeviceLimits limits_of(const Device& device) noexcept;
+  // The same as it was when the limiter was made.
+  const DeviceLimits& device_limits() const noexcept { return limits_; }
   std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
  private:
   // Owned for the length of one write. Nobody waits for it, so it is not a lock: who fails to get it goes on.
   bool try_enter() noexcept { return !busy_.exchange(true, std::memory_order_acquire); }
   void leave() noexcept { busy_.store(false, std::memory_order_release); }
+  Written write(const Wrench& wanted, bool fades_out) noexcept;
+  void let_go() noexcept;
 
   Device& device_;
+  const DeviceLimits limits_;
   LimitSettings settings_;
-  std::atomic<bool> busy_{false};
+  std::atomic<bool> busy_{false}, abandoned_{false};
   std::atomic<std::uint64_t> refused_{0};  // wrenches that were not finite
   // Touched only between try_enter and leave.
-  Wrench last_;
-  double ramp_ = 0;
+  LimiterState state_;
+  bool silent_ = false;  // zero was the last word
 };
 
 }  // namespace cotouch

@@ -1,16 +1,18 @@
 // The 1 kHz loop: read the devices, step the world, write what the limits leave of the forces.
 //
 // The touch thread waits on the monotonic clock at absolute times, asks for SCHED_FIFO and locked memory (and says what
-// it got), and meets other threads only through channels that never wait. A second thread watches it: when no cycle
-// has finished for `stall_seconds`, it takes all forces away through the limiters. A force is also zero when its device
-// is lost, when the loop stops and before it starts, and after each of these it fades in again.
+// it got), and meets other threads only through channels that never wait. A second thread, of a higher priority,
+// watches it: when no cycle has finished for `stall_seconds`, it takes all forces away through the limiters. If the
+// touch thread is stuck in a driver, that device is disabled: no force until it is enabled on purpose. A force is also
+// zero when its device is lost, when the loop stops and before it starts, and after each of these it fades in again.
+// Readings that cannot be true let it fade out (reading_check.h); cycles that come late soften the coupling
+// (softening.h). If a device stays on when its process dies, a guard process takes its force away (crash_guard.h).
 //
 // The world says which of its hands a device is: alone the first is hand 0, and so on; in a world shared with others
 // only the first device has a hand (TouchWorld::hand_of). What is recorded is by device. The same cycle can be run
 // without the clock (run_cycles), which is what experiments and tests do.
 #pragma once
 
-#include <cotouch/base/channel.h>
 #include <cotouch/base/realtime.h>
 #include <cotouch/touch/device.h>
 #include <cotouch/touch/histogram.h>
@@ -18,10 +20,8 @@
 #include <cotouch/touch/touch_world.h>
 
 #include <array>
-#include <atomic>
-#include <condition_variable>
+#include <filesystem>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -35,6 +35,7 @@ struct HandSample {
   HandInput input;  // as the world was given it
   Wrench felt;      // on the hand about its position, as written to the device
   Motors motors = Motors::off;
+  double stiffness = 1;  // the share of the coupling's stiffness that it was held with
 
   friend bool operator==(const HandSample&, const HandSample&) = default;
 };
@@ -63,6 +64,7 @@ struct TouchMark {
   std::uint64_t change = 0;  // its number, counted from 1; 0 if there was none
   std::uint64_t cycle = 0;   // cycles done before
   std::array<LimiterState, k_loop_hands> limiters;
+  std::array<MotorLimits, k_loop_hands> motors;  // what the devices bear
 };
 
 enum class TouchState : std::uint8_t { idle, touching, device_lost, stopped };
@@ -72,12 +74,14 @@ struct TouchFrame {
   TouchSample sample;
   TouchState state = TouchState::idle;      // device_lost: every device is
   std::array<Wrench, k_loop_hands> wanted;  // before the limits
+  std::array<DeviceState, k_loop_hands> devices{};
   ContactStats contact;
   std::uint64_t change = 0;           // the newest one taken over
   std::uint64_t cycle = 0;            // cycles done
   std::uint64_t restarts = 0;         // changes that had to begin at their world's own state
   std::uint64_t missed = 0;           // periods that passed without a cycle
   std::uint64_t stalls = 0;           // times the watchdog took the forces away
+  std::uint64_t faults = 0;           // times a device began to read what cannot be true
   std::uint64_t samples_dropped = 0;  // not recorded because the queue was full
   std::int64_t cycle_ns = 0;          // time the last cycle took
 };
@@ -97,6 +101,7 @@ struct TouchLoopSettings {
   bool wait_for_device = false;  // lost devices may come back; otherwise losing all of them ends the loop
   double stall_seconds = 0.02;
   std::size_t queued_samples = 4096;  // about four seconds until a reader must have come by; 0 records nothing
+  std::filesystem::path guard = {};   // the program `cotouch-guard`, for devices that need one (Device::silence_call)
 };
 
 // Within what loops are made for: 10 us to 1 s.
@@ -105,22 +110,29 @@ bool is_loop_period(double seconds) noexcept;
 class TouchLoop {
  public:
   // Throws Error if the period is none, differs from the world's tick, or there are more devices than the loop or the
-  // world has hands. Devices and world must outlive the loop, and nobody else may step the world while it runs.
+  // world has hands. Devices and world must outlive the loop, and nobody else may step the world while it runs. The
+  // devices are the loop's own from its first cycle on until it is destroyed, so that the next loop can be made ready
+  // while one runs.
   TouchLoop(std::vector<Device*> devices, TouchWorld& world, const TouchLoopSettings& settings);
   ~TouchLoop();
   TouchLoop(const TouchLoop&) = delete;
   TouchLoop& operator=(const TouchLoop&) = delete;
 
-  // Starts the thread and returns once it runs, with what the operating system granted.
+  // Starts the threads and returns once they run, with what the operating system granted to both. Throws Error if a
+  // device is in use by another loop, if one needs a guard process and there is none, or if a driver hung when the loop
+  // was stopped.
   RealtimeStatus start();
-  // Ends the thread and leaves the devices at zero force. Does nothing when it does not run.
-  void stop();
+  // Ends the threads and leaves the devices at zero force. Does nothing when they do not run. Waits for the loop's own
+  // code, but for a driver only half a second: if one does not come back, all devices are disabled, the thread inside
+  // the driver is left behind and this returns false. From then on the loop only shows what was. Such a thread touches
+  // neither world nor devices if it comes back after all, but the driver itself may: that device must not be destroyed.
+  bool stop();
   // False before start and after the loop ended by itself or by stop().
-  bool running() const noexcept { return running_.load(std::memory_order_acquire); }
+  bool running() const noexcept;
 
   // Up to `count` cycles in this thread without waiting for the clock. Returns how many were done before all devices
-  // were lost. The forces stay on between calls; stop() takes them away.
-  std::uint64_t run_cycles(std::uint64_t count) noexcept;
+  // were lost. The forces stay on between calls; stop() takes them away. Throws Error if a device is in use.
+  std::uint64_t run_cycles(std::uint64_t count);
 
   // For the thread that starts and stops: from the next cycle on feel like this. Returns the change's number, which the
   // frames show once it is taken, or 0 if too many are waiting because the loop stands still. Throws Error if the world
@@ -128,42 +140,22 @@ class TouchLoop {
   std::uint64_t change(const TouchChange& change);
 
   // For one reading thread each.
-  const TouchFrame& frame() noexcept { return frames_.read().touch; }
-  const WorldFrame& world_frame() noexcept { return frames_.read(); }
-  const WorldMark& mark() noexcept { return marks_.read(); }
-  bool next_sample(TouchSample& sample) noexcept { return samples_.pop(sample); }
-  // For any thread.
-  const CycleHistogram& cycle_times() const noexcept { return cycle_times_; }
-  std::size_t hands() const noexcept { return devices_.size(); }
+  const TouchFrame& frame() noexcept;
+  const WorldFrame& world_frame() noexcept;
+  const WorldMark& mark() noexcept;
+  bool next_sample(TouchSample& sample) noexcept;
+  // For any thread. A device's state is known here even while its driver hangs and no frames come.
+  const CycleHistogram& cycle_times() const noexcept;
+  std::size_t hands() const noexcept;
+  DeviceState device_state(std::size_t device) const noexcept;
+
+  // Gives a disabled device its power back; the force fades in. False if its driver still hangs or refuses.
+  bool enable(std::size_t device) noexcept;
 
  private:
-  bool cycle(std::uint64_t missed) noexcept;
-  void take_changes() noexcept;
-  void touch(const std::stop_token& stop);
-  void watch(const std::stop_token& stop);
-  bool release_all() noexcept;
-
-  std::vector<Device*> devices_;
-  TouchWorld* world_;
-  std::size_t state_bytes_;  // of every world that this loop steps: its frames have room for that
-  TouchLoopSettings settings_;
-  std::vector<std::unique_ptr<ForceLimiter>> limiters_;  // one a device
-  std::array<HandInput, k_loop_hands> inputs_;
-  TouchFrame now_;  // the touch thread's
-  LatestValue<WorldFrame> frames_;
-  LatestValue<WorldMark> marks_;
-  BoundedQueue<TouchSample> samples_;
-  BoundedQueue<TouchChange> changes_;
-  std::uint64_t changes_asked_ = 0;  // the asking thread's
-  CycleHistogram cycle_times_;
-  std::atomic<bool> running_{false};
-  std::atomic<std::int64_t> last_cycle_ns_{0};
-  std::atomic<std::uint64_t> stalls_{0};
-  // Start-up only: the touch thread tells start() what it was granted.
-  std::mutex start_mutex_;
-  std::condition_variable started_;
-  bool has_started_ = false;
-  RealtimeStatus granted_;
+  class Core;
+  // Shared with the threads: one that hangs in a driver keeps it alive when the loop is gone.
+  std::shared_ptr<Core> core_;
   std::jthread touch_thread_, watch_thread_;
 };
 

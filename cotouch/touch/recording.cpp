@@ -39,6 +39,7 @@ Recording begin_recording(const WorldModel& model, const WorldMark& mark, const 
   recording.pairs = static_cast<std::uint32_t>(std::min(model.pairs().size(), k_recorded_pairs));
   recording.levels_recorded = model.pairs().size() <= k_recorded_pairs;
   recording.limiters.assign(mark.mark.limiters.begin(), mark.mark.limiters.begin() + recording.hands);
+  recording.motors.assign(mark.mark.motors.begin(), mark.mark.motors.begin() + recording.hands);
   recording.state.assign(mark.world.bytes().begin(), mark.world.bytes().end());
   return recording;
 }
@@ -131,11 +132,11 @@ Replay::Replay(const Recording& recording, const std::shared_ptr<const WorldMode
     throw Error("The recording was made in another world: a part, a place or a setting differs.", ErrorCode::refused);
   if (recording.hands > model->settings().hands ||
       recording.limiters.size() != (recording.limited ? recording.hands : 0) ||
-      !world_.state().restore(recording.state))
+      recording.motors.size() != recording.limiters.size() || !world_.state().restore(recording.state))
     throw Error("The recording's world is damaged. Record it again or use an intact copy.", ErrorCode::damaged_file);
-  for (const LimiterState& state : recording.limiters) {
-    limiters_.push_back(std::make_unique<ForceLimiter>(silent_, recording.limits));
-    limiters_.back()->resume(state);
+  for (std::size_t i = 0; i < recording.limiters.size(); ++i) {
+    limited_.push_back(std::make_unique<Limited>(recording.motors[i], recording.limits));
+    limited_.back()->limiter.resume(recording.limiters[i]);
   }
   felt_.hands.reserve(k_recorded_hands);  // so that steps allocate nothing
 }
@@ -146,12 +147,15 @@ bool Replay::next() noexcept {
   felt_ = was;
   std::array<HandInput, k_recorded_hands> inputs;
   const std::size_t there = std::min<std::size_t>(was.hands.size(), recording_.hands);
-  for (std::size_t i = 0; i < there; ++i) inputs[i] = was.hands[i].input;
+  for (std::size_t i = 0; i < there; ++i) {
+    inputs[i] = was.hands[i].input;
+    world_.set_stiffness(i, was.hands[i].stiffness);
+  }
   if (exact_levels_) world_.set_levels(was.levels);
   for (; next_event_ < recording_.events.size() && recording_.events[next_event_].tick <= done_; ++next_event_)
     if (recording_.events[next_event_].kind == RecordedEvent::Kind::reset) world_.state() = start_;
   world_.cycle(std::span(inputs).first(there));
-  for (std::size_t i = there; i < limiters_.size(); ++i) limiters_[i]->release();
+  for (std::size_t i = there; i < limited_.size(); ++i) limited_[i]->limiter.release();
   for (std::size_t i = 0; i < there; ++i) {
     HandSample& hand = felt_.hands[i];
     const Wrench& given = world_.state().hands()[i].felt;
@@ -159,10 +163,12 @@ bool Replay::next() noexcept {
       hand.felt = hand.input.present ? given : Wrench{};
       continue;
     }
-    if (hand.motors != Motors::on) limiters_[i]->release();
+    ForceLimiter& limiter = limited_[i]->limiter;
+    if (hand.motors == Motors::off || hand.motors == Motors::restarted) limiter.release();
     hand.felt = {};
     if (hand.motors == Motors::off) continue;
-    const ForceLimiter::Written written = limiters_[i]->write(given);
+    const ForceLimiter::Written written =
+        hand.motors == Motors::fading ? limiter.fade_out(given) : limiter.write(given);
     hand.felt = written.wrench;
     hand.motors = written.motors;
   }

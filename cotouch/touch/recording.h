@@ -13,18 +13,20 @@
 // came. A head: the eight bytes "COTOUCHR"; u32 version; u32 flags (bit 0: levels are recorded, else they follow from
 // the state; bit 1: forces went through limiters; the others 0); u32 number of hands H; u32 number of pairs P whose
 // levels are kept; u32 length of the scene's description; u64 bytes of the state; u64 hash of the world's model; f64
-// each of `LimitSettings` in its order; with limiters, for each hand a `LimiterState` (7 f64); the description; the
-// state; u64 XXH3 of all this. Then blocks: u32 kind; u32 how many things are in it; u32 bytes of its content; the
-// content; u64 XXH3 of the hash before it (the head's or the last block's) and the block up to here. Kinds:
+// each of `LimitSettings` in its order; with limiters, for each hand a `LimiterState` (9 f64) and a `MotorLimits` (5
+// f64); the description; the state; u64 XXH3 of all this. Then blocks: u32 kind; u32 how many things are in it; u32
+// bytes of its content; the content; u64 XXH3 of the hash before it (the head's or the last block's) and the block up
+// to here. Kinds:
 //   1  samples, each: f64 time; u64 state hash; u32 points in contact; u32 nodes visited; f32 deepest; u32 nanoseconds;
 //      u32 number of hands up to the last one that was there (of which the upper 16 bits are 0, kept for flags that say
 //      what else follows); for each of these u32 present and, if it is 1, u32 action, u32 body, u32 buttons, u32
-//      motors, pose (7 f64), felt (6 f64); P bytes of levels
+//      motors, pose (7 f64), felt (6 f64), f64 stiffness; P bytes of levels
 //   2  events, each: u64 tick; u32 hand (all bits set: none); u32 kind; u32 length of its text; the text
 //   3  the end: u64 number of samples; u64 number of events. Nothing follows.
 // A file whose last whole block is another one breaks off there: the program was ended, or the disk was full.
 //
-// Files of version 5, all in one with a hash behind it, and of version 4, which knew only loops, are read as well.
+// Files of version 5, all in one with a hash behind it and without heat, motors' limits and stiffness, and of version
+// 4, which knew only loops, are read as well.
 #pragma once
 
 #include <cotouch/touch/loop.h>
@@ -80,6 +82,7 @@ struct Recording {
   bool limited = true;           // forces went through limiters
   std::uint32_t hands = 0, pairs = 0;
   std::vector<LimiterState> limiters;  // one a hand, if there were any
+  std::vector<MotorLimits> motors;     // likewise, what its device could bear
   std::vector<std::byte> state;        // of the world before the first sample
   std::vector<RecordedSample> samples;
   std::vector<RecordedEvent> events;  // in the order in which they were learnt
@@ -140,20 +143,29 @@ class Replay {
  private:
   class Silent final : public Device {  // what a limiter writes to
    public:
+    explicit Silent(const MotorLimits& motors) : motors_(motors) {}
     std::string name() const override { return "recording"; }
+    DeviceLimits limits() const noexcept override { return {motors_, 0, 0, 0, 0, 0}; }
     bool read(DeviceReading&) noexcept override { return true; }
+    void write(const LimitedWrench&) noexcept override {}
+    void disable() noexcept override {}
+    bool enable() noexcept override { return true; }
 
-   protected:
-    void write(const Wrench&) noexcept override {}
+   private:
+    MotorLimits motors_;
+  };
+  struct Limited {  // what a hand's force went through
+    Silent device;
+    ForceLimiter limiter;
+    Limited(const MotorLimits& motors, const LimitSettings& settings) : device(motors), limiter(device, settings) {}
   };
   bool is_same(const RecordedSample& was) const noexcept;
 
   const Recording& recording_;
   bool exact_levels_;
   LocalWorld world_;
-  const WorldState start_;  // what a reset begins with
-  Silent silent_;
-  std::vector<std::unique_ptr<ForceLimiter>> limiters_;  // one a hand, if there were any
+  const WorldState start_;                         // what a reset begins with
+  std::vector<std::unique_ptr<Limited>> limited_;  // one a hand, if there were any
   RecordedSample felt_;
   std::size_t done_ = 0, same_ = 0, next_event_ = 0;
 };
@@ -166,8 +178,10 @@ class RecordedDevice final : public Device {
   std::string name() const override { return "recorded path"; }
   bool read(DeviceReading& reading) noexcept override;
 
- protected:
-  void write(const Wrench&) noexcept override {}
+  DeviceLimits limits() const noexcept override { return k_without_motors; }
+  void write(const LimitedWrench&) noexcept override {}
+  void disable() noexcept override {}
+  bool enable() noexcept override { return true; }
 
  private:
   std::vector<HandSample> samples_;

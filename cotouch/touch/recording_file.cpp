@@ -51,12 +51,20 @@ std::size_t sample_bytes_of_loops(std::uint32_t hands, std::uint32_t pairs) {
 
 // What every version has after its own beginning.
 void read_limits(Reader& in, Recording& r, std::uint32_t flags, std::uint32_t scene_bytes, std::uint64_t state_bytes,
-                 const std::string& name) {
+                 std::uint32_t version, const std::string& name) {
   r.levels_recorded = (flags & k_levels_recorded) != 0;
   r.limited = (flags & k_limited) != 0;
   visit(in, r.limits);
-  if (r.limited) r.limiters.resize(r.hands);
-  for (LimiterState& limiter : r.limiters) visit(in, limiter);
+  if (r.limited) {
+    r.limiters.resize(r.hands);
+    // Before version 6 nothing was known of the devices but what they were asked for.
+    const LimitSettings& l = r.limits;
+    r.motors.resize(r.hands, {l.max_force, l.max_force, l.max_torque, l.max_torque, 1});
+  }
+  for (std::size_t i = 0; i < r.limiters.size(); ++i) {
+    visit(in, r.limiters[i], version);
+    if (version > k_version_in_one) visit(in, r.motors[i]);
+  }
   const auto scene = in.raw(scene_bytes);
   const auto state = in.raw(state_bytes);
   if (!in.ok || !is_loop_period(r.limits.period)) refuse(name, "its beginning is damaged.");
@@ -67,8 +75,9 @@ void read_limits(Reader& in, Recording& r, std::uint32_t flags, std::uint32_t sc
 constexpr const char* k_senseless = "it holds what is not a number, or what no recording has.";
 
 // Versions 4 and 5: all in one, with a hash behind it.
-Recording parse_in_one(std::span<const std::byte> bytes, Reader in, bool of_loops, const std::string& name) {
+Recording parse_in_one(std::span<const std::byte> bytes, Reader in, std::uint32_t version, const std::string& name) {
   Recording r;
+  const bool of_loops = version == k_version_of_loops;
   std::uint32_t flags = k_levels_recorded | k_limited, scene_bytes = 0, events = 0;
   std::uint64_t state_bytes = 0, samples = 0;
   if (!of_loops) in(flags);
@@ -79,7 +88,7 @@ Recording parse_in_one(std::span<const std::byte> bytes, Reader in, bool of_loop
       r.pairs > k_recorded_pairs || scene_bytes > k_recorded_scene || events > k_recorded_events ||
       state_bytes > in.left())
     refuse(name, "its beginning is damaged.");
-  read_limits(in, r, flags, scene_bytes, state_bytes, name);
+  read_limits(in, r, flags, scene_bytes, state_bytes, version, name);
   const std::size_t each = of_loops ? sample_bytes_of_loops(r.hands, r.pairs) : k_smallest_sample + r.pairs;
   if (in.left() < sizeof(std::uint64_t) + events * k_smallest_event ||
       samples > (in.left() - sizeof(std::uint64_t) - events * k_smallest_event) / each)
@@ -92,7 +101,7 @@ Recording parse_in_one(std::span<const std::byte> bytes, Reader in, bool of_loop
     if (of_loops)
       read_sample_of_loops(in, sample, r.hands, r.pairs);
     else
-      visit(in, sample, r.hands, r.pairs);
+      visit(in, sample, r.hands, r.pairs, version);
     if (!in.ok) break;
   }
   r.events.resize(events);
@@ -140,7 +149,7 @@ Recording parse_blocks(std::span<const std::byte> bytes, Reader in, const std::s
   if (!in.ok || flags > (k_levels_recorded | k_limited) || r.hands > k_recorded_hands || r.pairs > k_recorded_pairs ||
       scene_bytes > k_recorded_scene || state_bytes > in.left())
     refuse(name, "its beginning is damaged.");
-  read_limits(in, r, flags, scene_bytes, state_bytes, name);
+  read_limits(in, r, flags, scene_bytes, state_bytes, k_version, name);
   const std::size_t head = bytes.size() - in.left();
   in(digest);
   if (!in.ok || digest != hash_bytes(bytes.first(head))) refuse(name, "its beginning is damaged.");
@@ -188,7 +197,8 @@ void write_head(Writer& head, const Recording& r) {
   head(std::uint64_t{r.state.size()}), head(r.model_hash);
   visit(head, r.limits);
   if (r.limited)
-    for (const LimiterState& limiter : r.limiters) visit(head, limiter);
+    for (std::size_t i = 0; i < r.limiters.size(); ++i)
+      visit(head, r.limiters[i], k_version), visit(head, r.motors.at(i));
   head.raw(std::as_bytes(std::span(r.scene)));
   head.raw(r.state);
   head(hash_bytes(head.bytes));
@@ -243,7 +253,7 @@ Recording parse_recording(std::span<const std::byte> bytes, const std::string& n
   if (in.ok && (version < k_version_of_loops || version > k_version))
     refuse(name, "it was made by another version of cotouch; this one reads versions 4 to 6.");
   if (version == k_version) return parse_blocks(bytes, in, name);
-  return parse_in_one(bytes, in, version == k_version_of_loops, name);
+  return parse_in_one(bytes, in, version, name);
 }
 
 Recording read_recording(const std::filesystem::path& file) {

@@ -95,9 +95,15 @@ void visit(Io& io, Visited<Io, LimitSettings>& limits) {
   io(limits.ramp_seconds), io(limits.period);
 }
 template <class Io>
-void visit(Io& io, Visited<Io, LimiterState>& state) {
+void visit(Io& io, Visited<Io, LimiterState>& state, std::uint32_t version) {
   visit(io, state.last);
   io(state.ramp);
+  if (version > k_version_in_one) io(state.force_heat), io(state.torque_heat);
+}
+template <class Io>
+void visit(Io& io, Visited<Io, MotorLimits>& motors) {
+  io(motors.peak_force), io(motors.continuous_force), io(motors.peak_torque), io(motors.continuous_torque);
+  io(motors.heating_seconds);
 }
 // A choice travels as a u32; one that is not known becomes the last.
 template <class Io, class Choice>
@@ -107,7 +113,7 @@ void visit_choice(Io& io, Choice& choice, std::remove_const_t<Choice> last) {
   if constexpr (Io::k_reads) choice = static_cast<Choice>(std::min(number, static_cast<std::uint32_t>(last)));
 }
 template <class Io>
-void visit(Io& io, Visited<Io, HandSample>& hand) {
+void visit(Io& io, Visited<Io, HandSample>& hand, std::uint32_t version) {
   std::uint32_t present = hand.input.present ? 1 : 0;
   io(present);
   if constexpr (Io::k_reads) {
@@ -117,13 +123,15 @@ void visit(Io& io, Visited<Io, HandSample>& hand) {
   if (present == 0) return;
   visit_choice(io, hand.input.action, HandInput::Action::release);
   io(hand.input.body), io(hand.input.buttons);
-  visit_choice(io, hand.motors, Motors::off);
+  visit_choice(io, hand.motors, version > k_version_in_one ? Motors::fading : Motors::off);
   visit(io, hand.input.pose);
   visit(io, hand.felt);
+  if (version > k_version_in_one) io(hand.stiffness);
 }
-// A sample's first word: how many hands, and since version 6 flags in its third byte for what a later version adds.
+// A sample's first word: how many hands. Its upper 16 bits are kept for flags of later versions.
 template <class Io>
-void visit(Io& io, Visited<Io, RecordedSample>& sample, std::uint32_t hands, std::uint32_t pairs) {
+void visit(Io& io, Visited<Io, RecordedSample>& sample, std::uint32_t hands, std::uint32_t pairs,
+           std::uint32_t version = k_version) {
   io(sample.time), io(sample.state_hash);
   io(sample.in_contact), io(sample.visited), io(sample.deepest), io(sample.cycle_ns);
   auto there = static_cast<std::uint32_t>(std::min<std::size_t>(sample.hands.size(), hands));
@@ -135,7 +143,8 @@ void visit(Io& io, Visited<Io, RecordedSample>& sample, std::uint32_t hands, std
     io.ok = io.ok && there <= hands;
     sample.hands.resize(io.ok ? there : 0);
   }
-  for (std::size_t i = 0; i < std::min<std::size_t>(there, sample.hands.size()); ++i) visit(io, sample.hands[i]);
+  for (std::size_t i = 0; i < std::min<std::size_t>(there, sample.hands.size()); ++i)
+    visit(io, sample.hands[i], version);
   for (std::size_t i = 0; i < pairs; ++i) io(sample.levels[i]);
 }
 inline constexpr std::size_t k_smallest_sample = 8 + 8 + 4 * 4 + 4;

@@ -15,6 +15,7 @@ bool ScriptedDevice::read(DeviceReading& reading) noexcept {
   const double time = static_cast<double>(cycle_) * period_;
   if (time > path_.duration()) return false;
   reading = {path_.at(time)};
+  reading.clock = cycle_;
   if (cycle_ == 0 && body_ != 0) {
     reading.action = HandInput::Action::grasp;
     reading.body = body_;

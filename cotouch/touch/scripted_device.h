@@ -15,8 +15,10 @@ class ScriptedDevice final : public Device {
   std::string name() const override { return "scripted path"; }
   bool read(DeviceReading& reading) noexcept override;
 
- protected:
-  void write(const Wrench&) noexcept override {}
+  DeviceLimits limits() const noexcept override { return k_without_motors; }
+  void write(const LimitedWrench&) noexcept override {}
+  void disable() noexcept override {}
+  bool enable() noexcept override { return true; }
 
  private:
   HandPath path_;

@@ -38,9 +38,15 @@ bool is_possible(const DeviceDynamics& device, const ArmImpedance& arm) {
 
 }  // namespace
 
+DeviceLimits DeviceDynamics::limits() const noexcept {
+  constexpr double k_half_millisecond = 0.5e-3;  // a ceiling is stated for 1 kHz
+  return {motors, damping / (k_half_millisecond + delay), angular_damping / (k_half_millisecond + delay), delay, 5,
+          100};
+}
+
 SimulatedDevice::SimulatedDevice(const DeviceDynamics& device, const ArmImpedance& arm, HandPath path,
-                                 std::uint32_t body)
-    : device_(device), arm_(arm), path_(std::move(path)), body_(body) {
+                                 std::uint32_t body, const std::optional<DeviceLimits>& limits)
+    : device_(device), arm_(arm), path_(std::move(path)), body_(body), limits_(limits.value_or(device.limits())) {
   if (!is_possible(device, arm))
     throw Error(
         "The simulated device cannot exist: give it some mass and inertia, no negative value, and a delay of at "
@@ -54,6 +60,7 @@ bool SimulatedDevice::read(DeviceReading& reading) noexcept {
   if (cycle_ > 0) pass_period();
   if (static_cast<double>(cycle_) * device_.period > path_.duration()) return false;
   reading = {sampled()};
+  reading.clock = cycle_;
   if (cycle_ == 0 && body_ != 0) {
     reading.action = HandInput::Action::grasp;
     reading.body = body_;
@@ -63,7 +70,7 @@ bool SimulatedDevice::read(DeviceReading& reading) noexcept {
 }
 
 void SimulatedDevice::pass_period() noexcept {
-  history_[(cycle_ - 1) % k_history] = commanded_.read();
+  history_[(cycle_ - 1) % k_history] = disabled_.load(std::memory_order_acquire) ? Wrench{} : commanded_.read();
   const double begin = static_cast<double>(cycle_ - 1) * device_.period;
   const Pose from = path_.at(begin);
   const Pose to = path_.at(begin + device_.period);

@@ -14,7 +14,10 @@
 // and peak force 8.5 N are the maker's figures for the Premium 1.5; orientation resolution 0.008 degrees is that of its
 // 6-DoF gimbal. Viscous damping is not published; 1 N s/m is our stated assumption, together with a delay of 0.2 ms
 // from encoder to motor. It lies on the safe side: the 3.5 N/mm the maker rates as renderable needs 1.75 N s/m even
-// without delay. Gimbal inertia, damping and friction are the same figures at a lever of about 3 cm.
+// without delay. Gimbal inertia, damping and friction are the same figures at a lever of about 3 cm. The maker rates
+// 1.4 N for ever; that the motors are warm after about a minute of it is our assumption (their windings take ten
+// seconds, their housings ten minutes), and torque is taken in the same proportion. A hand that moves it at 5 m/s or
+// 100 rad/s would break it.
 #pragma once
 
 #include <cotouch/base/channel.h>
@@ -37,11 +40,14 @@ struct DeviceDynamics {
   double delay = 2e-4;                 // s, up to 8 periods, rounded to whole substeps
   double period = 1e-3;                // s
   int substeps = 50;
+  MotorLimits motors{8.5, 1.4, 0.35, 0.058, 60};
 
   // The largest stiffness this device renders passively, whoever holds it (Colgate & Schenkel 1997: b > K T / 2 for a
   // held spring; a delay adds to the half period).
   double passive_stiffness() const noexcept { return damping / (period / 2 + delay); }                  // N/m
   double passive_angular_stiffness() const noexcept { return angular_damping / (period / 2 + delay); }  // N m/rad
+
+  DeviceLimits limits() const noexcept;
 };
 
 // A hand around the handle: mass that moves with it, spring and damper to where the hand wants to be.
@@ -65,8 +71,9 @@ struct DeviceEnergy {
 class SimulatedDevice final : public Device {
  public:
   // Starts at rest at the path's beginning and takes hold of the body with this id (0: of none). The script ends with
-  // the path. Throws Error on impossible settings.
-  SimulatedDevice(const DeviceDynamics& device, const ArmImpedance& arm, HandPath path, std::uint32_t body);
+  // the path. Throws Error on impossible settings. Other limits than its own are for finding out where those lie.
+  SimulatedDevice(const DeviceDynamics& device, const ArmImpedance& arm, HandPath path, std::uint32_t body,
+                  const std::optional<DeviceLimits>& limits = std::nullopt);
 
   std::string name() const override { return "simulated device"; }
   // Lets one period pass (except the first time) and samples the handle.
@@ -77,8 +84,15 @@ class SimulatedDevice final : public Device {
   const Vec6& velocity() const noexcept { return velocity_; }
   const DeviceEnergy& energy() const noexcept { return energy_; }
 
- protected:
-  void write(const Wrench& wrench) noexcept override { commanded_.write(wrench); }
+  DeviceLimits limits() const noexcept override { return limits_; }
+  void write(const LimitedWrench& wrench) noexcept override {
+    if (!disabled_.load(std::memory_order_acquire)) commanded_.write(wrench.get());
+  }
+  void disable() noexcept override { disabled_.store(true, std::memory_order_release); }
+  bool enable() noexcept override {
+    disabled_.store(false, std::memory_order_release);
+    return true;
+  }
 
  private:
   static constexpr std::size_t k_history = 16;  // a power of two above the longest delay in periods
@@ -90,6 +104,8 @@ class SimulatedDevice final : public Device {
   ArmImpedance arm_;
   HandPath path_;
   std::uint32_t body_;
+  DeviceLimits limits_;
+  std::atomic<bool> disabled_{false};
   double step_;
   std::uint64_t delay_steps_;
   LatestValue<Wrench> commanded_;

@@ -186,7 +186,11 @@ class Watch {
 HandleMotion run(const StabilityTrial& trial, const Itinerary& plan, StabilityOutcome* outcome) {
   const auto body = trial.model->index_of(trial.body);
   if (!body) throw Error("The hand has nothing to hold: there is no such body.");
-  SimulatedDevice device(trial.device, trial.arm, HandPath(plan.keys, trial.speed), trial.body);
+  // What the device would be spared is what is sought here: the stiffness at which it shakes, at the forces that shake
+  // it most.
+  DeviceLimits limits = k_without_motors;
+  limits.motors = {trial.limits.max_force, trial.limits.max_force, trial.limits.max_torque, trial.limits.max_torque, 1};
+  SimulatedDevice device(trial.device, trial.arm, HandPath(plan.keys, trial.speed), trial.body, limits);
   LocalWorld world(trial.model, {Detail::Rule::by_work, trial.budget, {}});
   TouchLoopSettings settings;
   settings.limits = trial.limits;

@@ -7,12 +7,19 @@ TouchWorld::TouchWorld(std::shared_ptr<const WorldModel> model, const StepDetail
     : model_(std::move(model)),
       state_(*model_),
       scratch_(*model_, detail.rule != Detail::Rule::by_state),
-      detail_(detail) {
+      detail_(detail),
+      stiffness_(model_->settings().hands, 1.0) {
+  detail_.stiffness = stiffness_;
 }
 
 void TouchWorld::set_levels(std::span<const std::uint8_t> levels) noexcept {
   detail_.rule = Detail::Rule::exactly;
   detail_.levels = levels;
+}
+
+void TouchWorld::set_stiffness(std::size_t device, double share) noexcept {
+  const std::size_t hand = hand_of(device);
+  if (hand < stiffness_.size()) stiffness_[hand] = share;
 }
 
 }  // namespace cotouch

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace cotouch {
 
@@ -34,12 +35,17 @@ class TouchWorld {
   const StepDetail& detail() const noexcept { return detail_; }
   // For a replay: the levels of the next cycle, one for each pair.
   void set_levels(std::span<const std::uint8_t> levels) noexcept;
+  // The share of the coupling's stiffness that a device's hand is held with from the next cycle on (softening.h).
+  void set_stiffness(std::size_t device, double share) noexcept;
 
  protected:
   std::shared_ptr<const WorldModel> model_;
   WorldState state_;
   StepScratch scratch_;
   StepDetail detail_;
+
+ private:
+  std::vector<double> stiffness_;  // of each hand, for the detail
 };
 
 // A world of one's own.

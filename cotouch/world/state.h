@@ -73,7 +73,7 @@ class WorldState {
 
   std::span<const std::byte> bytes() const noexcept { return std::as_bytes(std::span(block_)); }
   // Takes over the bytes of a state of the same world. False, nothing changed, if they are of another size or hold what
-  // is not a state: numbers that are not finite, rotations that are none, indices of nothing.
+  // is not a state: numbers that are not finite or absurdly large, rotations that are none, indices of nothing.
   bool restore(std::span<const std::byte> bytes) noexcept;
   std::uint64_t hash() const noexcept;
 

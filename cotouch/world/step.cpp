@@ -30,6 +30,7 @@ struct Step {
   void advance(const Island& island) noexcept;
   double next_substep(const Island& island, double left) noexcept;
   void set_speeds(const Island& island) noexcept;
+  void set_couplings() noexcept;
   void feel() noexcept;
   void judge_task() noexcept;
   void add_up_stats() noexcept;
@@ -216,11 +217,23 @@ void Step::advance(const Island& island) noexcept {
   w.substeps = std::max(w.substeps, count);
 }
 
+// A share that is none is taken for zero: no force is safe.
+void Step::set_couplings() noexcept {
+  for (std::size_t i = 0; i < w.couplings.size(); ++i) {
+    w.couplings[i] = model.settings().coupling;
+    if (i >= detail.stiffness.size()) continue;
+    const double share = detail.stiffness[i] >= 0 ? std::min(detail.stiffness[i], 1.0) : 0.0;
+    w.couplings[i].linear_stiffness *= share;
+    w.couplings[i].angular_stiffness *= share;
+  }
+}
+
 void Step::feel() noexcept {
-  for (HandRecord& hand : state.hands()) {
+  for (std::size_t i = 0; i < state.hands().size(); ++i) {
+    HandRecord& hand = state.hands()[i];
     hand.felt = {};
     if (hand.present == 0 || hand.body < 0) continue;
-    hand.felt = -couple(model.settings().coupling, hand.pose, held_frame(model, state, hand, w)).wrench;
+    hand.felt = -couple(w.couplings[i], hand.pose, held_frame(model, state, hand, w)).wrench;
   }
 }
 
@@ -256,6 +269,7 @@ StepScratch::StepScratch(const WorldModel& model, bool coherence) : work_(std::m
   const std::size_t bodies = model.bodies().size(), pairs = model.pairs().size();
   if (coherence)
     for (const PairModel& pair : model.pairs()) w.caches.emplace_back(model.engine(pair).shell().point_count());
+  w.couplings.resize(model.settings().hands);
   w.pairs.resize(pairs);
   w.contacts.resize(pairs);
   w.candidates.reserve(pairs);
@@ -333,6 +347,7 @@ void step(const WorldModel& model, WorldState& state, std::span<const HandInput>
   Step s{model, state, scratch.work(), detail, model.settings().tick};
   StepScratch::Work& w = s.w;
   for (std::uint32_t i = 0; i < w.bodies.size(); ++i) place_bending(model, state, i, w);
+  s.set_couplings();
   s.take_inputs(inputs);
   for (std::uint32_t i = 0; i < w.bodies.size(); ++i) begin_body(model, state, i, w);
   find_islands(model, w);

@@ -36,12 +36,16 @@
 
 namespace cotouch {
 
-// How deep contacts are rendered (contact/detail.h). In a shared world by state, within the model's budget; in a local
-// one by work, within this machine's; in a replay exactly as recorded.
+// How deep contacts are rendered (contact/detail.h), and how stiff grasps are. In a shared world by state, within the
+// model's budget; in a local one by work, within this machine's; in a replay exactly as recorded.
 struct StepDetail {
   Detail::Rule rule = Detail::Rule::by_state;
   WorkBudget budget;                     // by work: this machine's; by state the model's counts
   std::span<const std::uint8_t> levels;  // exactly: one for each of the model's pairs
+  // The share of the coupling's stiffness that each hand is held with, 0 to 1: less than all of it for a device that
+  // is served too seldom to bear more (touch/softening.h). Hands beyond the last have all of it, and in a shared world
+  // everybody has.
+  std::span<const double> stiffness = {};
 };
 
 // Memory of steps. What is in it may be thrown away between any two steps and changes nothing but the time they take.

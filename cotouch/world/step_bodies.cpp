@@ -171,10 +171,11 @@ void balance(const WorldModel& model, const WorldState& state, std::uint32_t i, 
   BodyWork& body = w.bodies[i];
   Wrench net = body.force.wrench;
   Mat6 matrix = body.force.stiffness;
-  for (const HandRecord& hand : state.hands()) {
+  for (std::size_t k = 0; k < state.hands().size(); ++k) {
+    const HandRecord& hand = state.hands()[k];
     if (!is_held_by(hand, i)) continue;
     const Pose grip = body.pose * hand.grip;
-    const CouplingResult pull = couple(model.settings().coupling, hand.pose, grip);
+    const CouplingResult pull = couple(w.couplings[k], hand.pose, grip);
     const Vec3d arm = grip.position - body.pose.position;
     net = net + Wrench{pull.wrench.force, pull.wrench.torque + cross(arm, pull.wrench.force)};
     matrix = matrix + moved_stiffness(pull.solve_gradient * -1.0, arm);

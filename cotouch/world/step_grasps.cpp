@@ -76,8 +76,9 @@ void bend_by_grip(const GripRows& rows, const Link& link, BendingLink& bend) {
   }
 }
 
-void add_grasp(const WorldModel& model, const WorldState& state, const HandRecord& hand, StepScratch::Work& w) {
-  const CouplingSettings& coupling = model.settings().coupling;
+void add_grasp(const WorldModel& model, const WorldState& state, std::size_t index, StepScratch::Work& w) {
+  const HandRecord& hand = state.hands()[index];
+  const CouplingSettings& coupling = w.couplings[index];
   const auto i = static_cast<std::uint32_t>(hand.body);
   const BodyWork& body = w.bodies[i];
   const bool at_a_point = hand.point >= 0;
@@ -127,10 +128,11 @@ void add_grasp(const WorldModel& model, const WorldState& state, const HandRecor
 void add_grasps(const WorldModel& model, const WorldState& state, const Island& island, StepScratch::Work& w) noexcept {
   const std::span<const std::uint32_t> bodies =
       std::span(w.order).subspan(island.bodies_begin, island.bodies_end - island.bodies_begin);
-  for (const HandRecord& hand : state.hands()) {
+  for (std::size_t i = 0; i < state.hands().size(); ++i) {
+    const HandRecord& hand = state.hands()[i];
     if (hand.present == 0 || hand.body < 0) continue;
     const auto body = static_cast<std::uint32_t>(hand.body);
-    if (std::find(bodies.begin(), bodies.end(), body) != bodies.end()) add_grasp(model, state, hand, w);
+    if (std::find(bodies.begin(), bodies.end(), body) != bodies.end()) add_grasp(model, state, i, w);
   }
 }
 

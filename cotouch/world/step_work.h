@@ -126,7 +126,8 @@ struct SymmetricBlock {  // L D L' of a 6 x 6 matrix
 
 struct StepScratch::Work {
   ContactScratch contact;
-  std::vector<CoherenceCache> caches;  // one a pair, or none
+  std::vector<CouplingSettings> couplings;  // of each hand in this step
+  std::vector<CoherenceCache> caches;       // one a pair, or none
   std::vector<PairWork> pairs;
   std::vector<PairContact> contacts;      // of each pair
   std::vector<std::uint32_t> candidates;  // pairs that may meet within this tick, island by island

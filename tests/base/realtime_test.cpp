@@ -1,8 +1,17 @@
 #include <cotouch/base/realtime.h>
 
+#include <cotouch/base/sanitized.h>
+
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <string>
 #include <thread>
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace cotouch {
 namespace {
@@ -32,6 +41,47 @@ TEST(RealtimeStatus, SaysWhyWhereItWasRefused) {
     const RealtimeStatus status = request_realtime();
     EXPECT_EQ(status.notes.empty(), status.fifo_priority && status.locked_memory) << status.notes;
   }).join();
+}
+
+std::size_t locked_bytes() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("VmLck:")) return std::stoul(line.substr(6)) * 1024;
+  return 0;
+}
+
+TEST(LockedMemory, IncludesWhatIsAllocatedLater) {
+#ifdef COTOUCH_SANITIZED
+  GTEST_SKIP() << "a sanitizer reserves more than can be locked";
+#endif
+  const LockedMemory locked = lock_memory();
+  if (locked != LockedMemory::all) GTEST_SKIP() << "this process may not lock as much as it likes";
+  const std::size_t before = locked_bytes(), size = 4U << 20U;
+  void* const later = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(later, MAP_FAILED);
+  EXPECT_GE(locked_bytes(), before + size);
+  munmap(later, size);
+  munlockall();
+}
+
+TEST(LockedMemory, WithALimitLaterAllocationsDoNotFail) {
+#ifdef COTOUCH_SANITIZED
+  GTEST_SKIP() << "a sanitizer reserves more than can be locked";
+#endif
+  // In a process of its own, whose privilege to exceed the limit is given up.
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit little{64U << 10U, 64U << 10U};
+    setrlimit(RLIMIT_MEMLOCK, &little);
+    if (setuid(65534) != 0 && getuid() == 0) _exit(77);
+    const LockedMemory locked = lock_memory();
+    void* const later = mmap(nullptr, 4U << 20U, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    _exit(locked == LockedMemory::all ? 1 : later == MAP_FAILED ? 2 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "privileges cannot be given up here";
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << WEXITSTATUS(status);
 }
 
 TEST(RealtimeSection, BelongsToItsThreadAndNests) {

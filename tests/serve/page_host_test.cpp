@@ -505,6 +505,7 @@ TEST_F(PageHostTest, NeitherASliderNorTheRecordButtonMakesThePressedPartLetGo) {
   EXPECT_GE(clock.cycle_longest, clock.cycle_median);
   const std::string csv = get_in(port(), api("recording/" + id + ".csv")).body;
   EXPECT_NE(csv.find("visited_nodes,cycle_us,hand1_x_m"), std::string::npos);
+  if (later_stalls != stalls) GTEST_SKIP() << "The machine stalled the loop, so nothing was seen of its force.";
 }
 
 TEST_F(PageHostTest, SettingsAreCheckedAndShared) {
@@ -516,6 +517,7 @@ TEST_F(PageHostTest, SettingsAreCheckedAndShared) {
   const Json shared = other.read_text("settings");
   EXPECT_EQ(shared["contact_stiffness"], 20'000);
   EXPECT_EQ(shared["max_force"], 3);
+  EXPECT_EQ(shared["ranges"]["max_force"], (Json{0, HandDevice::k_limits.motors.peak_force}));
   // Half the time, half the nodes, by the speed that was measured.
   const double nodes = shared["budget_nodes"];
   EXPECT_GT(nodes, 0);

@@ -6,6 +6,7 @@
 #include <cotouch/touch/touch_world.h>
 
 #include "contact/support.h"
+#include "support/eventually.h"
 
 #include <algorithm>
 #include <atomic>
@@ -85,6 +86,8 @@ class ProbeDevice final : public Device {
   std::function<void(const Wrench&)> on_write = [](const Wrench&) {};
   std::atomic<double> force{1e9};  // |F| last written; the start value shows that something was written at all
   std::atomic<std::uint64_t> writes{0};
+  std::atomic<int> disables{0};
+  DeviceLimits bears = k_without_motors;
 
   std::string name() const override { return "probe"; }
   bool read(DeviceReading& reading) noexcept override {
@@ -97,16 +100,60 @@ class ProbeDevice final : public Device {
     return present;
   }
 
- protected:
-  void write(const Wrench& wrench) noexcept override {
+  DeviceLimits limits() const noexcept override { return bears; }
+  void write(const LimitedWrench& limited) noexcept override {
+    const Wrench& wrench = limited.get();
     on_write(wrench);
-    force.store(norm(wrench.force));
+    if (power_.load()) force.store(norm(wrench.force));
     writes.fetch_add(1);
+  }
+  void disable() noexcept override {
+    power_.store(false);
+    force.store(0);
+    disables.fetch_add(1);
+  }
+  bool enable() noexcept override {
+    power_.store(true);
+    holds_ = false;
+    return true;
   }
 
  private:
   std::uint32_t body_;
   bool holds_ = false;
+  std::atomic<bool> power_{true};
+};
+
+// A world that does something else besides, for instance hang.
+class HookedWorld final : public LocalWorld {
+ public:
+  using LocalWorld::LocalWorld;
+  std::function<void()> on_cycle = [] {};
+  void cycle(std::span<const HandInput> devices) noexcept override {
+    on_cycle();
+    LocalWorld::cycle(devices);
+  }
+};
+
+// A place where a thread hangs for as long as a test wants. End it before any assertion that may fail.
+class Stall {
+ public:
+  void wait() {
+    while (on_.load()) {
+      inside_.store(true);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  bool begin() {
+    inside_.store(false);
+    on_.store(true);
+    return eventually([this] { return inside_.load(); });
+  }
+  void end() { on_.store(false); }
+  ~Stall() { end(); }
+
+ private:
+  std::atomic<bool> on_{false}, inside_{false};
 };
 
 }  // namespace cotouch::testing

@@ -1,13 +1,18 @@
 #include <cotouch/touch/limits.h>
 
+#include <cotouch/base/error.h>
 #include <cotouch/base/random.h>
 
 #include "fixtures.h"
+#include "support/eventually.h"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cmath>
 #include <limits>
 #include <thread>
+#include <type_traits>
 
 namespace cotouch {
 namespace {
@@ -117,8 +122,8 @@ TEST(ForceLimiter, WithoutARateThereIsNoForce) {
 }
 
 TEST(ForceLimiter, GoesOnFromAStateWithinItsLimits) {
-  ProbeDevice device;
-  ForceLimiter one(device, {}), other(device, {});
+  ProbeDevice device, another;
+  ForceLimiter one(device, {}), other(another, {});
   for (int i = 0; i < 40; ++i) one.write({{2, 0, 0}, {0, 0.1, 0}});
   other.resume(one.state());
   for (int i = 0; i < 100; ++i) EXPECT_EQ(one.write({{0, 6, 0}, {}}).wrench, other.write({{0, 6, 0}, {}}).wrench);
@@ -131,6 +136,155 @@ TEST(ForceLimiter, GoesOnFromAStateWithinItsLimits) {
     EXPECT_EQ(other.state(), LimiterState{});
     EXPECT_TRUE(is_finite(other.write({{1, 0, 0}, {0, 1, 0}}).wrench.force));
   }
+}
+
+TEST(ForceLimiter, NeverGivesMoreThanTheDeviceBearsWhateverTheProgramAsksFor) {
+  ProbeDevice device;
+  device.bears.motors = {3, 3, 0.1, 0.1, 60};
+  LimitSettings greedy;
+  greedy.max_force = greedy.max_torque = 1e6;
+  ForceLimiter limiter(device, greedy);
+  for (int i = 0; i < 300; ++i) {
+    const Wrench given = limiter.write({{0, 40, 0}, {0, 0, 10}}).wrench;
+    EXPECT_LE(norm(given.force), 3 * k_rounding);
+    EXPECT_LE(norm(given.torque), 0.1 * k_rounding);
+  }
+  EXPECT_NEAR(device.force.load(), 3, 1e-12);
+  limiter.change(greedy);  // nor later, nor by a state from elsewhere
+  limiter.resume({{{0, 1e3, 0}, {}}, 1, 0, 0});
+  EXPECT_LE(norm(limiter.write({{0, 40, 0}, {}}).wrench.force), 3 * k_rounding);
+  // Numbers that are none allow nothing.
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = DeviceLimits::k_none;
+  for (const double bad : {nan, inf, -1.0}) {
+    ProbeDevice broken;
+    broken.bears.motors = {bad, bad, bad, bad, bad};
+    ForceLimiter none(broken, greedy);
+    for (int i = 0; i < 300; ++i) EXPECT_EQ(none.write({{1, 0, 0}, {0, 1, 0}}).wrench, Wrench{});
+  }
+}
+
+// First order: at the peak P the heat is P^2/C^2 (1 - e^(-t/tau)), which comes to 3/4 after -tau ln(1 - 3/4 C^2/P^2).
+TEST(ForceLimiter, LetsThePeakLastAsLongAsTheMotorsStayCoolAndThenGivesWhatTheyBearForEver) {
+  ProbeDevice device;
+  device.bears.motors = {8, 2, 0.3, 0.1, 2};
+  LimitSettings settings;
+  settings.ramp_seconds = 0;
+  const double expected = -2 * std::log(1 - 0.75 * 4 / 64);
+  {
+    ForceLimiter limiter(device, settings);
+    double last = 8, sinks_at = 0;
+    for (int i = 1; i <= 20000; ++i) {
+      const double now = norm(limiter.write({{100, 0, 0}, {0, 0.05, 0}}).wrench.force);
+      if (i > 2 && now < 8 * (1 - 1e-9) && sinks_at == 0) sinks_at = i * 1e-3;
+      if (i > 2) {
+        EXPECT_LE(now, last * k_rounding);  // smoothly down: never up again
+        EXPECT_GT(now, last - 0.25);
+      }
+      last = now;
+      EXPECT_LE(limiter.state().force_heat, 1);
+    }
+    EXPECT_NEAR(sinks_at, expected, 4e-3);
+    EXPECT_NEAR(last, 2, 1e-3);
+    EXPECT_LT(limiter.state().torque_heat, 0.3);  // by itself: 0.05 of 0.1 N m for ever is a quarter
+    // Less than that lets them cool: after four time constants at a tenth, the peak is there again.
+    for (int i = 0; i < 8000; ++i) limiter.write({{0.2, 0, 0}, {}});
+    EXPECT_LT(limiter.state().force_heat, 0.05);
+    for (int i = 0; i < 2; ++i) limiter.write({{100, 0, 0}, {}});
+    EXPECT_NEAR(device.force.load(), 8, 1e-9);
+    for (int i = 0; i < 20000; ++i) limiter.write({{100, 0, 0}, {}});
+  }
+  // A new scene brings a new limiter, not cool motors.
+  ForceLimiter next(device, settings);
+  for (int i = 0; i < 5; ++i) next.write({{100, 0, 0}, {}});
+  EXPECT_LT(device.force.load(), 2.1);
+}
+
+TEST(ForceLimiter, FadesOutWithinTenMillisecondsAndInAgainAfterwards) {
+  ProbeDevice device;
+  ForceLimiter limiter(device, {});
+  for (int i = 0; i < 200; ++i) limiter.write({{0, 8, 0}, {}});
+  double last = device.force.load();
+  for (int i = 1; i < 10; ++i) {
+    EXPECT_EQ(limiter.fade_out({{0, 8, 0}, {}}).motors, Motors::fading);
+    EXPECT_LT(device.force.load(), last);
+    EXPECT_NEAR(device.force.load(), 8 * (1 - i * 0.1), 1e-9);
+    last = device.force.load();
+  }
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(limiter.fade_out({{0, 8, 0}, {}}).motors, Motors::off);
+  EXPECT_EQ(device.force.load(), 0);
+  EXPECT_EQ(limiter.write({{0, 8, 0}, {}}).motors, Motors::restarted);
+  EXPECT_LT(device.force.load(), 0.1);
+}
+
+TEST(ForceLimiter, IsTheOnlyOneOfItsDevice) {
+  ProbeDevice device;
+  {
+    ForceLimiter limiter(device, {});
+    EXPECT_THROW(ForceLimiter(device, {}), Error);
+    for (int i = 0; i < 200; ++i) limiter.write({{5, 0, 0}, {}});
+    EXPECT_NEAR(device.force.load(), 5, 1e-9);  // the refused one wrote nothing
+  }
+  EXPECT_NO_THROW(ForceLimiter(device, {}));
+}
+
+// A driver that makes all it has public, and another that would use it.
+class OpenDevice : public Device {
+ public:
+  std::string name() const override { return "open"; }
+  DeviceLimits limits() const noexcept override { return k_without_motors; }
+  bool read(DeviceReading&) noexcept override { return true; }
+  void write(const LimitedWrench&) noexcept override {}
+  void disable() noexcept override {}
+  bool enable() noexcept override { return true; }
+};
+template <class D, class Force>
+concept CanPush = requires(D& device, const Force& force) {
+  device.write(force);
+};
+static_assert(!CanPush<Device, Wrench> && !CanPush<OpenDevice, Wrench>);
+static_assert(!std::is_constructible_v<LimitedWrench, Wrench> && !std::is_default_constructible_v<LimitedWrench>);
+static_assert(!std::is_copy_constructible_v<LimitedWrench> && !std::is_move_constructible_v<LimitedWrench>);
+static_assert(std::is_final_v<ForceLimiter>);
+
+TEST(ForceLimiter, ADisabledDeviceGetsNothingUntilItIsEnabledOnPurpose) {
+  ProbeDevice device;
+  {
+    ForceLimiter limiter(device, {});
+    for (int i = 0; i < 200; ++i) limiter.write({{5, 0, 0}, {}});
+    limiter.disable();
+    const std::uint64_t writes = device.writes.load();
+    EXPECT_EQ(device.force.load(), 0);
+    EXPECT_EQ(limiter.write({{5, 0, 0}, {}}).motors, Motors::off);
+    EXPECT_TRUE(limiter.release());
+    EXPECT_EQ(device.writes.load(), writes);
+  }
+  ForceLimiter next(device, {});  // nor does another limiter help
+  EXPECT_EQ(next.write({{5, 0, 0}, {}}).motors, Motors::off);
+  EXPECT_TRUE(next.enable());
+  EXPECT_EQ(next.write({{5, 0, 0}, {}}).motors, Motors::restarted);
+}
+
+TEST(ForceLimiter, DoesNotWaitForEverForADriverThatHangs) {
+  ProbeDevice device;
+  std::atomic<bool> hang{false}, hanging{false};
+  device.on_write = [&](const Wrench&) {
+    while (hang.load()) {
+      hanging.store(true);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  // Memory that outlives it, as TouchLoop keeps its core.
+  alignas(ForceLimiter) static std::byte memory[sizeof(ForceLimiter)];
+  auto* const stuck = new (memory) ForceLimiter(device, {});
+  hang.store(true);
+  std::jthread writer([&] { stuck->write({{5, 0, 0}, {}}); });
+  ASSERT_TRUE(eventually([&] { return hanging.load(); }));
+  const auto begin = std::chrono::steady_clock::now();
+  stuck->~ForceLimiter();
+  const auto took = std::chrono::steady_clock::now() - begin;
+  hang.store(false);
+  EXPECT_LT(took, std::chrono::seconds(5));
+  EXPECT_EQ(device.disables.load(), 1);
 }
 
 TEST(ForceLimiter, LeavesTheDeviceAtZeroWhenItGoes) {

@@ -207,20 +207,17 @@ TEST(Recording, IsNotPlayedInAnotherWorldNorFromAStateThatIsNone) {
 TEST(Recording, PlaysBackTheSameForcesThoughADeviceWasSwitchedOffStalledAndLostMeanwhile) {
   testing::ProbeDevice device(k_peg);
   int read = 0;
-  std::atomic<bool> hang{false}, hanging{false};
   device.on_read = [&](DeviceReading& reading) {
     ++read;
     const bool first = read == 1 || read == 461;  // where it takes hold
     reading.pose = {{0, 0, first ? 0.015 : 0.006 + 1e-6 * read}, {}};
     if (read > 150 && read <= 170) reading.motors = Motors::off;
     if (read == 300) reading.motors = Motors::restarted;
-    while (hang.load()) {
-      hanging.store(true);
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
     return read < 450 || read > 460;
   };
-  LocalWorld world(foot_model());
+  testing::Stall stall;
+  testing::HookedWorld world(foot_model());
+  world.on_cycle = [&] { stall.wait(); };
   TouchLoopSettings settings;
   settings.wait_for_device = true;
   settings.queued_samples = 1U << 16U;
@@ -233,10 +230,9 @@ TEST(Recording, PlaysBackTheSameForcesThoughADeviceWasSwitchedOffStalledAndLostM
 
   loop.start();
   ASSERT_TRUE(eventually([&] { return device.force.load() > 2; }));
-  hang.store(true);
-  ASSERT_TRUE(eventually([&] { return hanging.load(); }));
+  stall.begin();
   const bool silenced = eventually([&] { return device.force.load() == 0; });
-  hang.store(false);  // before any assertion, or the thread would never end
+  stall.end();  // before any assertion, or the thread would never end
   EXPECT_TRUE(silenced);
   ASSERT_TRUE(eventually([&] { return device.force.load() > 2; }));
   loop.stop();
@@ -381,16 +377,52 @@ TEST(Recording, OfVersionFiveIsReadAndPlaysBackTheSame) {
     EXPECT_THROW(parse_recording(std::span(old).first(size), "cut"), Error);
 }
 
-// As version 4 wrote it, by what its header said.
-std::vector<std::byte> as_version_4(const Recording& recording) {
+// Files as older versions wrote them, by what their headers said.
+struct OldFile {
   std::vector<std::byte> bytes;
-  const auto put = [&](const auto& value) {
+  void put(const auto& value) {
     const auto raw = std::as_bytes(std::span(&value, 1));
     bytes.insert(bytes.end(), raw.begin(), raw.end());
-  };
-  const auto put_all = [&](const auto& values) {
+  }
+  void put_all(const auto& values) {
     for (const auto& value : values) put(value);
-  };
+  }
+};
+
+std::vector<std::byte> as_version_5(const Recording& recording) {
+  OldFile file;
+  file.put_all(std::string("COTOUCHR"));
+  file.put_all(std::vector<std::uint32_t>{5, 3, recording.hands, recording.pairs,
+                                          static_cast<std::uint32_t>(recording.scene.size()), 0});
+  file.put_all(std::vector<std::uint64_t>{recording.state.size(), recording.samples.size(), recording.model_hash});
+  const LimitSettings& l = recording.limits;
+  file.put_all(std::vector<double>{l.max_force, l.max_torque, l.force_rate, l.torque_rate, l.ramp_seconds, l.period});
+  for (const LimiterState& state : recording.limiters) file.put(state.last), file.put(state.ramp);
+  file.put_all(recording.scene);
+  file.put_all(recording.state);
+  for (const RecordedSample& sample : recording.samples) {
+    file.put(sample.time), file.put(sample.state_hash);
+    file.put_all(std::vector<std::uint32_t>{sample.in_contact, sample.visited});
+    file.put(sample.deepest), file.put(sample.cycle_ns);
+    file.put(static_cast<std::uint32_t>(sample.hands.size()));
+    for (const HandSample& hand : sample.hands) {
+      file.put(std::uint32_t{hand.input.present});
+      if (!hand.input.present) continue;
+      file.put_all(std::vector<std::uint32_t>{static_cast<std::uint32_t>(hand.input.action), hand.input.body,
+                                              hand.input.buttons, static_cast<std::uint32_t>(hand.motors)});
+      file.put(hand.input.pose), file.put(hand.felt);
+    }
+    for (std::uint32_t i = 0; i < recording.pairs; ++i) file.put(sample.levels[i]);
+  }
+  file.put(hash_bytes(file.bytes));
+  return file.bytes;
+}
+
+std::vector<std::byte> as_version_4(const Recording& recording) {
+  OldFile file;
+  std::vector<std::byte>& bytes = file.bytes;
+  const auto put = [&](const auto& value) { file.put(value); };
+  const auto put_all = [&](const auto& values) { file.put_all(values); };
   put_all(std::string("COTOUCHR"));
   put_all(std::vector<std::uint32_t>{4, recording.hands, recording.pairs,
                                      static_cast<std::uint32_t>(recording.scene.size())});
@@ -419,15 +451,58 @@ std::vector<std::byte> as_version_4(const Recording& recording) {
   return bytes;
 }
 
-TEST(Recording, OfVersionFourIsReadAndPlaysBackTheSame) {
+TEST(Recording, OfOlderVersionsIsReadAndPlaysBackTheSame) {
   static_assert(sizeof(Pose) == 7 * sizeof(double) && sizeof(Wrench) == 6 * sizeof(double));
-  const Recording recording = recorded_press(60);
-  const std::vector<std::byte> old = as_version_4(recording);
-  const Recording back = parse_recording(old, "old");
-  EXPECT_TRUE(back.levels_recorded && back.limited && back.events.empty());
-  EXPECT_EQ(same_cycles(back), 301U);
-  EXPECT_EQ(bytes_of(back), bytes_of(recording));  // nothing was lost
-  EXPECT_THROW(parse_recording(std::span(old).first(old.size() - 1), "cut"), Error);
+  Recording recording = recorded_press(60);
+  // Those versions knew no motors that warm up; in six tenths of a second these do not get warm enough to matter.
+  for (LimiterState& state : recording.limiters) state.force_heat = state.torque_heat = 0;
+  const LimitSettings& l = recording.limits;
+  recording.motors.assign(2, {l.max_force, l.max_force, l.max_torque, l.max_torque, 1});
+  for (const std::vector<std::byte>& old : {as_version_4(recording), as_version_5(recording)}) {
+    const Recording back = parse_recording(old, "old");
+    EXPECT_TRUE(back.levels_recorded && back.limited && back.events.empty());
+    EXPECT_EQ(same_cycles(back), 301U);
+    EXPECT_TRUE(bytes_of(back) == bytes_of(recording));  // nothing was lost
+    EXPECT_THROW(parse_recording(std::span(old).first(old.size() - 1), "cut"), Error);
+  }
+}
+
+// Warm motors, a coupling that was softened and a reading that was wrong are all in the file.
+TEST(Recording, PlaysBackHeatSofteningAndFadingBitForBit) {
+  testing::ProbeDevice device(k_peg);
+  device.bears.motors = {6, 1, 0.3, 0.05, 0.2};
+  device.bears.stiffness = 900;  // of the coupling's 1000
+  device.bears.angular_stiffness = 2;
+  device.bears.speed = 5;
+  device.bears.turn_speed = 100;
+  int read = 0;
+  device.on_read = [&](DeviceReading& reading) {
+    ++read;
+    reading.pose = {{0, 0, std::max(0.015 - 2e-4 * read, 0.002)}, {}};
+    if (read > 700 && read < 720) reading.pose.position.x = std::nan("");
+    return true;
+  };
+  LocalWorld world(foot_model());
+  TouchLoop loop({&device}, world, {});
+  Recording recording = begin_recording(world.model(), loop.mark(), {}, 1, "warm");
+  loop.run_cycles(1500);
+  collect_samples(loop, recording);
+  const auto& samples = recording.samples;
+  EXPECT_NEAR(samples[100].hand(0).stiffness, 0.9 * 0.9, 1e-12);
+  EXPECT_NEAR(norm(samples[600].hand(0).felt.force), 1, 0.1);  // warm
+  EXPECT_EQ(samples[705].hand(0).motors, Motors::fading);
+  EXPECT_EQ(samples[715].hand(0).motors, Motors::off);
+  const auto restarts = [](const RecordedSample& sample) { return sample.hand(0).motors == Motors::restarted; };
+  EXPECT_EQ(std::count_if(samples.begin() + 815, samples.begin() + 825, restarts), 1);
+  Recording kept = parse_recording(bytes_of(recording), "test");
+  EXPECT_EQ(same_cycles(kept), samples.size());
+  // Each of them is needed.
+  Recording without = kept;
+  without.motors[0] = k_without_motors.motors;
+  EXPECT_LT(same_cycles(without), samples.size());
+  without = kept;
+  for (RecordedSample& sample : without.samples) sample.hands[0].stiffness = 1;
+  EXPECT_LT(same_cycles(without), samples.size());
 }
 
 // Pegs of sixteen people around one: each takes the peg, moves it, lets go, and some are away for a time.

@@ -84,6 +84,20 @@ TEST(FollowedWorld, ContactIsFeltAtEveryCycleThoughTheWorldStepsATenthAsOften) {
   EXPECT_LT(fastest, 0.5);  // and no step at all here
 }
 
+// One such state would leave the bodies here where no later one brings them back from, and the hand without force.
+TEST(FollowedWorld, DoesNotFollowStatesWhoseNumbersWouldOverflow) {
+  Followed f;
+  for (double* number :
+       {&f.slow.bodies()[1].pose.position.x, &f.slow.bodies()[1].velocity.z, &f.slow.hands()[1].grip.position.y,
+        &f.slow.hands()[2].pose.position.z, &f.slow.hands()[1].velocity.angular.x}) {
+    const double was = *number;
+    *number = 1e300;
+    EXPECT_FALSE(f.fast.follow(f.slow));
+    *number = was;
+    EXPECT_TRUE(f.fast.follow(f.slow));
+  }
+}
+
 // The slower world says the peg is elsewhere: a correction of 20 mm, felt as a slow pull.
 TEST(FollowedWorld, ACorrectionFromOutsideIsNoStepInTheForce) {
   Followed f;

@@ -93,7 +93,9 @@ export interface Settings {
   maxForce: number;
   budget: number; // microseconds
   nodes: number; // that fit into the budget on the server's machine; 0 = not known
+  ranges: Record<SettingKey, [low: number, high: number]>; // what the server and its device allow
 }
+export type SettingKey = 'contact_stiffness' | 'max_force' | 'budget_us';
 
 export interface Scene {
   generation: number;
@@ -380,7 +382,18 @@ function settingsOf(json: Json): Settings {
     maxForce: number(json.max_force),
     budget: number(json.budget_us),
     nodes: number(json.budget_nodes),
+    ranges: {
+      contact_stiffness: rangeOf(json, 'contact_stiffness'),
+      max_force: rangeOf(json, 'max_force'),
+      budget_us: rangeOf(json, 'budget_us'),
+    },
   };
+}
+
+// Without a range nothing but the value itself may be chosen.
+function rangeOf(settings: Json, key: SettingKey): [number, number] {
+  const [low, high] = array(object(settings.ranges)[key]);
+  return [number(low, number(settings[key])), number(high, number(settings[key]))];
 }
 
 function recordingOf(value: unknown): RecordingEntry {

@@ -1,7 +1,7 @@
 // What is shown (this page only) and how it feels (shared by everyone who looks at the server).
 import { element, hold, remember, remembered } from '../dom';
 import { count } from '../format';
-import type { Settings } from '../messages';
+import type { SettingKey, Settings } from '../messages';
 
 export interface Choices {
   near: boolean;
@@ -15,29 +15,34 @@ export interface SettingsActions {
   settings(change: { contact_stiffness?: number; max_force?: number; budget_us?: number }): void;
 }
 
+// From where to where is the server's to say: the force is bounded by its device.
 interface Range {
-  key: 'contact_stiffness' | 'max_force' | 'budget_us';
-  label: string;
-  unit: string;
   low: number;
   high: number;
   logarithmic: boolean;
+}
+interface Setting extends Range {
+  key: SettingKey;
+  label: string;
+  unit: string;
   of: (settings: Settings) => number;
 }
 
-const kRanges: Range[] = [
-  {
-    key: 'contact_stiffness',
-    label: 'Contact stiffness',
-    unit: 'N/m',
-    low: 10_000,
-    high: 1_000_000,
-    logarithmic: true,
-    of: (settings) => settings.contactStiffness,
-  },
-  { key: 'max_force', label: 'Largest force', unit: 'N', low: 0, high: 8.5, logarithmic: false, of: (s) => s.maxForce },
-  { key: 'budget_us', label: 'Work budget', unit: 'µs', low: 50, high: 900, logarithmic: false, of: (s) => s.budget },
-];
+function allSettings(): Setting[] {
+  const unknown = { low: 0, high: 0 };
+  return [
+    {
+      ...unknown,
+      key: 'contact_stiffness',
+      label: 'Contact stiffness',
+      unit: 'N/m',
+      logarithmic: true,
+      of: (settings) => settings.contactStiffness,
+    },
+    { ...unknown, key: 'max_force', label: 'Largest force', unit: 'N', logarithmic: false, of: (s) => s.maxForce },
+    { ...unknown, key: 'budget_us', label: 'Work budget', unit: 'µs', logarithmic: false, of: (s) => s.budget },
+  ];
+}
 
 export class SettingsPanel {
   readonly choices: Choices = {
@@ -48,7 +53,7 @@ export class SettingsPanel {
   };
   private inForce: Settings | null = null;
   private readonly shared = element('div', { className: 'group' });
-  private readonly inputs = new Map<Range, { input: HTMLInputElement; output: HTMLElement }>();
+  private readonly inputs = new Map<Setting, { input: HTMLInputElement; output: HTMLElement }>();
   private readonly boxes = new Map<string, HTMLElement>();
 
   constructor(
@@ -66,7 +71,7 @@ export class SettingsPanel {
         this.box('rumble', 'Gamepad rumbles with the force'),
       ),
     );
-    this.shared.append(element('h2', {}, 'Shared by all viewers'), ...kRanges.map((range) => this.slider(range)));
+    this.shared.append(element('h2', {}, 'Shared by all viewers'), ...allSettings().map((range) => this.slider(range)));
     root.append(this.shared);
   }
 
@@ -82,6 +87,7 @@ export class SettingsPanel {
     this.inForce = settings;
     for (const [range, { input, output }] of this.inputs) {
       const value = range.of(settings);
+      [range.low, range.high] = settings.ranges[range.key];
       // A slider that is being dragged is not pulled out of the user's hand.
       if (document.activeElement !== input) input.value = String(toSlider(range, value));
       const nodes = range.key === 'budget_us' && settings.nodes > 0 ? ` · ${count(settings.nodes)} nodes` : '';
@@ -113,7 +119,7 @@ export class SettingsPanel {
     return label;
   }
 
-  private slider(range: Range): HTMLElement {
+  private slider(range: Setting): HTMLElement {
     const input = element('input', { type: 'range', min: '0', max: '1', step: '0.005' });
     const output = element('output', {});
     input.addEventListener('input', () => {
@@ -129,12 +135,13 @@ export class SettingsPanel {
   }
 }
 
-export function fromSlider(range: Pick<Range, 'low' | 'high' | 'logarithmic'>, position: number): number {
+export function fromSlider(range: Range, position: number): number {
   if (range.logarithmic) return range.low * (range.high / range.low) ** position;
   return range.low + position * (range.high - range.low);
 }
 
-export function toSlider(range: Pick<Range, 'low' | 'high' | 'logarithmic'>, value: number): number {
+export function toSlider(range: Range, value: number): number {
+  if (!(range.high > range.low)) return 0;
   const inside = Math.min(range.high, Math.max(range.low, value));
   if (range.logarithmic) return Math.log(inside / range.low) / Math.log(range.high / range.low);
   return (inside - range.low) / (range.high - range.low);

@@ -17,9 +17,15 @@ describe('A text message', () => {
       point: [1, 2, 3],
       reason: '',
     });
-    expect(parsed({ type: 'settings', contact_stiffness: 500, max_force: 4, budget_us: 300, budget_nodes: 9000 })).toEqual({
+    const values = { contact_stiffness: 500, max_force: 4, budget_us: 300, budget_nodes: 9000 };
+    const ranges = { contact_stiffness: [100, 1000], max_force: [0, 5], budget_us: [50, 900] };
+    const settings = { contactStiffness: 500, maxForce: 4, budget: 300, nodes: 9000 };
+    expect(parsed({ type: 'settings', ...values, ranges })).toEqual({ type: 'settings', settings: { ...settings, ranges } });
+    // Without a range nothing but the value itself may be chosen.
+    const none = { contact_stiffness: [500, 500], max_force: [4, 4], budget_us: [300, 300] };
+    expect(parsed({ type: 'settings', ...values, ranges: { max_force: 'all' } })).toEqual({
       type: 'settings',
-      settings: { contactStiffness: 500, maxForce: 4, budget: 300, nodes: 9000 },
+      settings: { ...settings, ranges: none },
     });
   });
 

@@ -1,0 +1,166 @@
+#include <cotouch/touch/crash_guard.h>
+
+#include <cotouch/base/error.h>
+#include <cotouch/base/sanitized.h>
+#include <cotouch/touch/loop.h>
+
+#include "fixtures.h"
+#include "support/eventually.h"
+#include "support/temporary_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace cotouch {
+namespace {
+
+// A motor that keeps the last force that it was told.
+class Motor {
+ public:
+  explicit Motor(const std::filesystem::path& path) : socket_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    EXPECT_EQ(bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    thread_ = std::jthread([this](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        pollfd ready{socket_, POLLIN, 0};
+        double told = 0;
+        if (poll(&ready, 1, 10) == 1 && recv(socket_, &told, sizeof told, 0) == sizeof told) force_.store(told);
+      }
+    });
+  }
+  ~Motor() {
+    thread_.request_stop();
+    thread_.join();
+    close(socket_);
+  }
+  double force() const { return force_.load(); }
+
+ private:
+  int socket_;
+  std::atomic<double> force_{0};
+  std::jthread thread_;
+};
+
+class Process {
+ public:
+  explicit Process(std::vector<std::string> words) {
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    EXPECT_EQ(posix_spawn(&id_, arguments[0], nullptr, nullptr, arguments.data(), environ), 0);
+  }
+  ~Process() {
+    kill(id_, SIGKILL);
+    waitpid(id_, nullptr, 0);
+  }
+  void send(int signal) const { kill(id_, signal); }
+
+ private:
+  pid_t id_ = -1;
+};
+
+double milliseconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// The motor holds its force until it is told otherwise, and the only one who could is dead or stands still.
+TEST(CrashGuard, LeavesZeroForceHoweverTheProcessEnds) {
+  for (const int signal : {SIGKILL, SIGSEGV, SIGTERM, SIGSTOP}) {
+    const TemporaryFolder folder;
+    const std::filesystem::path socket = folder / "motor";
+    Motor motor(socket);
+    const Process process({COTOUCH_PUSHING_PROCESS, socket.string(), COTOUCH_GUARD});
+    ASSERT_TRUE(eventually([&] { return motor.force() > 3; }));
+    const auto begin = std::chrono::steady_clock::now();
+    process.send(signal);
+    while (motor.force() != 0 && milliseconds_since(begin) < 5000) std::this_thread::yield();
+    const double took = milliseconds_since(begin);
+    RecordProperty("ms_after_signal_" + std::to_string(signal), std::to_string(took));
+    EXPECT_EQ(motor.force(), 0) << signal;
+    // 50 ms without a heartbeat, or at once after a death; the rest is for a busy machine.
+#ifdef COTOUCH_SANITIZED
+    constexpr double k_longest = 4000;  // a sanitizer writes its report before the process dies
+#else
+    constexpr double k_longest = 500;
+#endif
+    EXPECT_LT(took, k_longest) << signal;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(motor.force(), 0) << signal;
+  }
+}
+
+class NeedsGuard final : public Device {
+ public:
+  std::string path;
+  std::atomic<int> disables{0};
+  std::string name() const override { return "needs a guard"; }
+  DeviceLimits limits() const noexcept override { return k_without_motors; }
+  std::optional<SilenceCall> silence_call() const override { return SilenceCall{path, {std::byte{0}}}; }
+  bool read(DeviceReading&) noexcept override { return true; }
+  void write(const LimitedWrench&) noexcept override {}
+  void disable() noexcept override { disables.fetch_add(1); }
+  bool enable() noexcept override { return true; }
+};
+
+TEST(CrashGuard, WithoutOneADeviceThatNeedsItIsNotFelt) {
+  LocalWorld world(testing::peg_model());
+  NeedsGuard device;
+  device.path = "/dev/null";
+  {
+    TouchLoop loop({&device}, world, {});
+    EXPECT_THROW(loop.start(), Error);
+    EXPECT_FALSE(loop.running());
+  }
+  TouchLoopSettings settings;
+  settings.guard = "/nowhere/cotouch-guard";
+  {
+    TouchLoop loop({&device}, world, settings);
+    EXPECT_THROW(loop.start(), Error);
+  }
+  settings.guard = COTOUCH_GUARD;
+  device.path = "/nowhere/motor";  // it could not silence it
+  {
+    TouchLoop loop({&device}, world, settings);
+    EXPECT_THROW(loop.start(), Error);
+  }
+  device.path = "/dev/null";
+  TouchLoop loop({&device}, world, settings);
+  loop.start();
+  EXPECT_TRUE(loop.stop());
+  EXPECT_EQ(device.disables.load(), 0);
+}
+
+TEST(CrashGuard, ThatIsGoneItselfIsNoticed) {
+  LocalWorld world(testing::peg_model());
+  NeedsGuard device;
+  device.path = "/dev/null";
+  TouchLoopSettings settings;
+  settings.guard = COTOUCH_GUARD;
+  TouchLoop loop({&device}, world, settings);
+  loop.start();
+  ASSERT_TRUE(eventually([&] { return loop.frame().cycle > 20; }));
+  ASSERT_EQ(device.disables.load(), 0);
+  // The one child of this process.
+  std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  pid_t guard = 0;
+  children >> guard;
+  if (guard <= 0) GTEST_SKIP() << "this kernel does not list children";
+  kill(guard, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return loop.device_state(0) == DeviceState::disabled; }));
+}
+
+}  // namespace
+}  // namespace cotouch
