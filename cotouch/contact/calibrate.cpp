@@ -1,6 +1,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/base/random.h>
 #include <cotouch/base/realtime.h>
+#include <cotouch/contact/cold_caches.h>
 #include <cotouch/contact/nested.h>
 
 #include <algorithm>
@@ -20,21 +21,6 @@ constexpr int k_repeats = 5;
 struct Measured {
   double nanoseconds;
   double visited;
-};
-
-// Drives everything out of the processor's caches by reading something larger than they are.
-class ColdCaches {
- public:
-  ColdCaches() : rubbish_(k_bytes / sizeof(std::uint64_t), 1) {}
-  void chill() noexcept {
-    for (std::size_t i = 0; i < rubbish_.size(); i += 8) sum_ += rubbish_[i];
-  }
-  std::uint64_t sum() const noexcept { return sum_; }
-
- private:
-  static constexpr std::size_t k_bytes = 48U << 20;
-  std::vector<std::uint64_t> rubbish_;
-  std::uint64_t sum_ = 0;
 };
 
 // The median of repeated traversals with cold caches: the first cycle after something else ran must fit as well.

@@ -1,23 +1,18 @@
 // Table I of the paper: how much of the tree is visited, what that costs, and what it would cost
 // without.
+#include <cotouch/contact/cold_caches.h>
 #include <cotouch/experiment/contact_table_elastic.h>
 #include <cotouch/experiment/inputs.h>
+#include <cotouch/experiment/paper_table.h>
 #include <cotouch/experiment/peer_fcl.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace cotouch {
 namespace {
-
-struct PaperRow {
-  double points, visited, visited_no_coherence, in_contact, level, contact_us, cycle_us, treeless_us;
-};
-// Table I; the cycle without the deformable part (StVK).
-constexpr PaperRow k_knight{1.02e6, 2050, 3400, 820, 6, 780, 870, 80000};
-constexpr PaperRow k_dragon_hole{256e3, 1701, 2642, 843, 2, 722, 812, 45000};
-constexpr PaperRow k_bridge{85e3, 1989, 5200, 426, 4, 710, 800, 12200};
 
 constexpr double k_budget_us = 1000;
 
@@ -48,6 +43,29 @@ double treeless_us(const ContactCase& scene, const Pose& object, int repeats) {
   return median(times);
 }
 
+// What the promise of a calibrated budget is worth: its nodes visited with cold caches and no help from earlier cycles,
+// microseconds of the k_budget_us that were promised. Levels rarely fill a budget to the last node, so the one that
+// comes nearest is measured and the rest scaled.
+double cold_budget_us(const ContactCase& scene, const Pose& object, const WorkBudget& budget, int repeats) {
+  ContactScratch scratch = scene.make_scratch();
+  const auto share_at = [&](std::uint32_t level) {
+    return static_cast<double>(scene.contact_at(object, Detail::at(level), scratch, nullptr).stats.visited) /
+           budget.warm;
+  };
+  std::uint32_t nearest = 0;
+  for (std::uint32_t level = 1; level < scene.engine().shell().levels(); ++level)
+    if (std::fabs(share_at(level) - 1) < std::fabs(share_at(nearest) - 1)) nearest = level;
+  ColdCaches caches;
+  std::vector<double> times;
+  for (int i = 0; i < repeats; ++i) {
+    caches.chill();
+    const std::int64_t start = processor_ns();
+    scene.contact_at(object, Detail::at(nearest), scratch, nullptr);
+    times.push_back(static_cast<double>(processor_ns() - start) * 1e-3);
+  }
+  return caches.sum() == 0 ? 0 : median(times) / share_at(nearest);
+}
+
 void add_row(const ContactCase& scene, const PaperRow& paper, const ExperimentOptions& options,
              ExperimentReport& report) {
   options.progress->update("Feeling " + scene.name, 0);
@@ -73,12 +91,14 @@ void add_row(const ContactCase& scene, const PaperRow& paper, const ExperimentOp
   report.add(name("visited-no-coherence"), without.stats.visited, "nodes", paper.visited_no_coherence);
   report.add(name("in-contact"), peak.stats.in_contact, "points", paper.in_contact);
   report.add(name("level"), paper_level(peak.stats.level), "tree level, first = 1", paper.level);
-  report.add(name("levels"), shell.levels(), "tree levels");
+  report.add(name("levels"), shell.levels(), "tree levels", paper.levels);
   report.add(name("contact-p50-us"), percentile(contact_us, 0.5), "us", paper.contact_us);
   report.add(name("contact-p99-us"), percentile(contact_us, 0.99), "us");
   report.add(name("cycle-p99-us"), percentile(cycle_us, 0.99), "us", paper.cycle_us);
   report.add(name("treeless-us"), treeless_us(scene, peak.object, options.quick ? 5 : 15), "us", paper.treeless_us);
   report.add(name("budget-nodes"), budget.warm, "nodes");
+  report.add(name("budget-cold-us"), cold_budget_us(scene, peak.object, budget, options.quick ? 5 : 15),
+             fmt::format("us, of {:.0f} promised", k_budget_us));
   report.add(name("visited-most"), most_visited, "nodes");
   report.add(name("over-budget-cycles"),
              static_cast<double>(std::count_if(cycles.begin(), cycles.end(),
@@ -121,12 +141,14 @@ ExperimentReport run_contact_table(const ExperimentOptions& options) {
   ExperimentReport report;
   report.notes.push_back(
       "Paper: Table I, Core 2 Duo 2.66 GHz. visited, in-contact and level are of the cycle with most contacts; "
-      "times are processor time over all cycles with contact. Rigid rows run within a budget calibrated to 1 ms.");
-  add_row(million_points_case(options), k_knight, options, report);
+      "times are processor time over all cycles with contact. Paper columns are as printed, also where ours differs: "
+      "its "
+      "bridge bends, which is 45 us of its cycle. Rigid rows run within a budget calibrated to 1 ms.");
+  add_row(million_points_case(options), table_one::k_knight_axe, options, report);
   const ContactCase hole = dragon_hole_case(options);
-  add_row(hole, k_dragon_hole, options, report);
+  add_row(hole, table_one::k_dragon_hole, options, report);
   add_peer(hole, options, report);
-  add_row(bridge_creature_case(options), k_bridge, options, report);
+  add_row(bridge_creature_case(options), table_one::k_bridge_dinosaur, options, report);
   add_elastic_rows(options, report);
   return report;
 }

@@ -15,10 +15,6 @@
 namespace cotouch {
 namespace {
 
-constexpr ElasticPaperRow k_cad_scene_1{80e3, 530, 1520, 50, 4, 45, 125, 260, 6600};
-constexpr ElasticPaperRow k_bridge_dinosaur{85e3, 1989, 5200, 426, 4, 45, 710, 845, 12200};
-constexpr ElasticPaperRow k_dragon_dinosaur{256e3, 245, 1390, 24, 3, 90, 531, 711, 590e3};
-
 double us_since(std::int64_t start) {
   return static_cast<double>(processor_ns() - start) * 1e-3;
 }
@@ -127,7 +123,7 @@ double elastic_us(const WorldModel& model, const WorldState& state) {
 
 }  // namespace
 
-void add_elastic_row(const std::string& name, const Scene& scene, const std::optional<ElasticPaperRow>& paper,
+void add_elastic_row(const std::string& name, const Scene& scene, const std::optional<PaperRow>& paper,
                      const ExperimentOptions& options, ExperimentReport& report) {
   options.progress->update("Feeling " + name, 0);
   const std::shared_ptr<const WorldModel> model = make_model(scene);
@@ -197,39 +193,40 @@ void add_elastic_row(const std::string& name, const Scene& scene, const std::opt
   }
 
   const auto report_one = [&](const char* quantity, double value, const char* unit,
-                              double ElasticPaperRow::*column = nullptr) {
+                              double PaperRow::*column = nullptr) {
     report.add(name + "/" + quantity, value, unit,
                paper && column != nullptr ? std::optional<double>((*paper).*column) : std::nullopt);
   };
-  report_one("points", points, "points", &ElasticPaperRow::points);
-  report_one("visited", peak.stats.visited, "nodes", &ElasticPaperRow::visited);
-  report_one("visited-no-coherence", without.visited, "nodes", &ElasticPaperRow::visited_no_coherence);
-  report_one("in-contact", peak.stats.in_contact, "points", &ElasticPaperRow::in_contact);
-  report_one("level", peak.stats.level + 1.0, "tree level, first = 1", &ElasticPaperRow::level);
-  report_one("levels", levels, "tree levels");
-  report_one("elastic-us", median(bending_us), "us", &ElasticPaperRow::elastic_us);
-  report_one("contact-p50-us", percentile(contact_us, 0.5), "us", &ElasticPaperRow::contact_us);
+  report_one("points", points, "points", &PaperRow::points);
+  report_one("visited", peak.stats.visited, "nodes", &PaperRow::visited);
+  report_one("visited-no-coherence", without.visited, "nodes", &PaperRow::visited_no_coherence);
+  report_one("in-contact", peak.stats.in_contact, "points", &PaperRow::in_contact);
+  report_one("level", peak.stats.level + 1.0, "tree level, first = 1", &PaperRow::level);
+  report_one("levels", levels, "tree levels", &PaperRow::levels);
+  report_one("elastic-us", median(bending_us), "us", &PaperRow::elastic_us);
+  report_one("contact-p50-us", percentile(contact_us, 0.5), "us", &PaperRow::contact_us);
   report_one("contact-p99-us", percentile(contact_us, 0.99), "us");
   report_one("cycle-p50-us", percentile(cycle_us, 0.5), "us");
-  report_one("cycle-p99-us", percentile(cycle_us, 0.99), "us", &ElasticPaperRow::cycle_us);
+  report_one("cycle-p99-us", percentile(cycle_us, 0.99), "us", &PaperRow::cycle_us);
   report_one("substeps-p50", median(substeps), "of a cycle");
   report_one("substeps-most", percentile(substeps, 1), "of a cycle");
-  report_one("treeless-us", median(treeless_us), "us", &ElasticPaperRow::treeless_us);
+  report_one("treeless-us", median(treeless_us), "us", &PaperRow::treeless_us);
   report_one("cycles-in-contact", static_cast<double>(contact_us.size()), "cycles");
 }
 
 void add_elastic_rows(const ExperimentOptions& options, ExperimentReport& report) {
   struct Row {
     const char *name, *scene, *note;
-    ElasticPaperRow paper;
+    PaperRow paper;
   };
   const std::vector<std::string> names = builtin_scene_names();
   for (const Row& row :
-       {Row{"hoses-part", "hoses", "two hoses and a fitting stand in for CAD scene 1 and a metal part", k_cad_scene_1},
+       {Row{"hoses-part", "hoses", "two hoses and a fitting stand in for CAD scene 1 and a metal part",
+            table_one::k_cad_scene_1},
         Row{"bridge-creature-soft", "bridge-creature-soft", "procedural bridge, which bends, and creature",
-            k_bridge_dinosaur},
+            table_one::k_bridge_dinosaur},
         Row{"soft-soft", "soft-soft", "a creature and a bar, both of rubber, stand in for dragon and dinosaur",
-            k_dragon_dinosaur}}) {
+            table_one::k_dragon_dinosaur}}) {
     if (std::find(names.begin(), names.end(), row.scene) == names.end()) continue;
     Scene scene = builtin_scene(row.scene);
     if (!bends(scene)) continue;

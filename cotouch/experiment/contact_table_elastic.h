@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cotouch/experiment/experiment.h>
+#include <cotouch/experiment/paper_table.h>
 #include <cotouch/world/scene.h>
 
 #include <optional>
@@ -9,13 +10,8 @@
 
 namespace cotouch {
 
-// Table I of paper 001.
-struct ElasticPaperRow {
-  double points, visited, visited_no_coherence, in_contact, level, elastic_us, contact_us, cycle_us, treeless_us;
-};
-
 // The first script of a prepared scene, felt by its hand at 1 kHz. Counted are pairs of which a body bends.
-void add_elastic_row(const std::string& name, const Scene& scene, const std::optional<ElasticPaperRow>& paper,
+void add_elastic_row(const std::string& name, const Scene& scene, const std::optional<PaperRow>& paper,
                      const ExperimentOptions& options, ExperimentReport& report);
 
 // Of the built-in scenes.

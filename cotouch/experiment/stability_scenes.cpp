@@ -73,13 +73,18 @@ HandScript script_of(const Scene& scene) {
   return hands.empty() ? HandScript{} : hands.front();
 }
 
+bool theory_holds(const Scene& scene, std::uint32_t held) {
+  return std::all_of(scene.bodies.begin(), scene.bodies.end(), [held](const SceneBody& body) {
+    const bool bends = std::any_of(body.parts.begin(), body.parts.end(),
+                                   [](const ScenePart& part) { return part.settings.elastic.has_value(); });
+    return !bends && (body.id == held ? body.holding == Holding::quasi_static : body.motion == Motion::fixed);
+  });
+}
+
 TouchedScene touched(Scene scene) {
   scene.task.reset();
   TouchedScene touched{scene.name, make_model(scene), script_of(scene)};
-  for (const SceneBody& body : scene.bodies) {
-    const bool held = body.id == touched.script.body;
-    if (held ? body.holding != Holding::quasi_static : body.motion != Motion::fixed) touched.theory_holds = false;
-  }
+  touched.theory_holds = theory_holds(scene, touched.script.body);
   return touched;
 }
 
@@ -131,6 +136,42 @@ Pressed press_hard(const TouchedScene& scene, bool quick) {
     }
   }
   return hand.worst();
+}
+
+double felt_stiffness(const TouchedScene& scene, double coupling) {
+  constexpr double k_fast = 0.1;                        // m/s
+  constexpr double k_wait = 0.1;                        // seconds
+  constexpr double k_back = 2.5e-4, k_farthest = 0.02;  // metres, drawn back in steps
+  constexpr double k_little = 1e-4;                     // metres
+  constexpr double k_linear = 3, k_touching = 0.05;     // newtons
+  WorldSettings settings = scene.model->settings();
+  settings.coupling.linear_stiffness = coupling;
+  TouchedScene stiff = scene;
+  stiff.model = scene.model->with(settings);
+  FirmHand hand(stiff);
+  double stiffest = 0;
+  for (const Pose& key : scene.script.keys) {
+    hand.lead_to(key, k_fast);
+    hand.rest(k_wait);
+    Pose place = key;
+    for (double back = 0; norm(hand.felt()) > k_linear && back < k_farthest; back += k_back) {
+      place.position += normalized(hand.felt()) * k_back;
+      hand.lead_to(place, k_fast);
+      hand.rest(k_wait);
+    }
+    if (norm(hand.felt()) > k_touching) {
+      const Vec3d out = normalized(hand.felt());
+      const auto force_at = [&](double offset) {
+        hand.lead_to({place.position + out * offset, place.rotation}, k_fast);
+        hand.rest(k_wait);
+        return dot(hand.felt(), out);
+      };
+      const double in = force_at(-k_little), away = force_at(k_little);
+      stiffest = std::max(stiffest, (in - away) / (2 * k_little));
+    }
+    hand.lead_to(key, k_fast);
+  }
+  return stiffest;
 }
 
 }  // namespace cotouch

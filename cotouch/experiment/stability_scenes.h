@@ -16,9 +16,11 @@ struct TouchedScene {
   std::string name;
   std::shared_ptr<const WorldModel> model;
   HandScript script;
-  // The body in the hand is the only one that moves, and has no inertia: what the theory speaks about.
   bool theory_holds = true;
 };
+
+// The body in the hand is the only one that moves, has no inertia, and nothing bends: what the theory speaks about.
+bool theory_holds(const Scene& scene, std::uint32_t held);
 
 // The first of its pushing hands (world/pushing_hands.h).
 HandScript script_of(const Scene& scene);
@@ -42,5 +44,10 @@ struct Pressed {
 // The hand is led along the script with no arm that gives way. Near every key it pushes against what it feels, and
 // along all axes, until the coupling gives no more; `quick` leaves the axes out.
 Pressed press_hard(const TouchedScene& scene, bool quick);
+
+// What a hand feels, N/m: coupling and contact in series, with a coupling of this stiffness. The hand is led along the
+// script with no arm that gives way, drawn back at every key until it feels at most 3 N (where the coupling is linear),
+// and moved a little to and fro along the force. The stiffest key counts; 0 if none is touched.
+double felt_stiffness(const TouchedScene& scene, double coupling);
 
 }  // namespace cotouch

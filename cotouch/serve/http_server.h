@@ -67,7 +67,7 @@ struct ServerSettings {
   std::vector<std::string> names;  // further host names the server answers to
   // PEM files; both or none. With them only https is spoken.
   std::filesystem::path certificate, key;
-  std::filesystem::path spool;     // folder for files while they are received; empty: the system's temporary one
+  std::filesystem::path spool;  // folder for files while they are received; empty: the system's temporary one
   ServerLimits limits;
 };
 

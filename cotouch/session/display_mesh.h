@@ -2,8 +2,9 @@
 //
 // Small meshes stay exactly as they are. Larger ones are simplified by meshoptimizer, which removes vertices by quadric
 // error (Garland & Heckbert 1997) and moves none of those that it keeps: whatever belongs to a vertex, such as its
-// place among the tetrahedra of an elastic part, is that of a point of the part's own surface. Nothing that is felt
-// depends on it, so its bits may differ from machine to machine.
+// place among the tetrahedra of an elastic part, is that of a point of the part's own surface. The error is a mean over
+// the surface around a vertex, so thin spikes of a scan may lose more (of the dragon 241 of 435 545 vertices, up to 0.6
+// % of its diagonal). Nothing that is felt depends on it, so its bits may differ from machine to machine.
 #pragma once
 
 #include <cotouch/mesh/mesh.h>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace cotouch {
 namespace {
@@ -28,6 +29,21 @@ Pose towards(const Pose& from, const Pose& to, double share, double reach = 0, d
 Vec3d shortened(const Vec3d& v, double longest) {
   const double length = norm(v);
   return length > longest ? v * (longest / length) : v;
+}
+
+// Farther and faster than anything gets, and far from where squares and sums overflow.
+constexpr double k_largest_number = 1e10;  // buttons are 32 bits
+
+bool are_small(const double* numbers, std::size_t count) noexcept {
+  return std::all_of(numbers, numbers + count, [](double number) { return std::fabs(number) <= k_largest_number; });
+}
+
+// A world's step keeps what is beyond all measure finite; following it here would not.
+bool is_within_reach(const WorldState& state) noexcept {
+  const auto bodies = state.bodies();
+  const auto hands = state.hands();
+  return are_small(reinterpret_cast<const double*>(bodies.data()), bodies.size_bytes() / sizeof(double)) &&
+         are_small(reinterpret_cast<const double*>(hands.data()), hands.size_bytes() / sizeof(double));
 }
 
 }  // namespace
@@ -60,7 +76,7 @@ FollowedWorld::FollowedWorld(std::shared_ptr<const WorldModel> model, std::size_
 }
 
 bool FollowedWorld::follow(const WorldState& newest) noexcept {
-  if (!checked_.restore(newest.bytes())) return false;
+  if (!checked_.restore(newest.bytes()) || !is_within_reach(checked_)) return false;
   ++fed_;
   newest_.write_in_place([&](Newest& slot) {
     slot.state = checked_;  // of the same size, so nothing is allocated

@@ -33,7 +33,9 @@ bool is_possible(const DeviceDynamics& device, const ArmImpedance& arm) {
                              device.angular_friction, device.resolution, device.angular_resolution, arm.mass,
                              arm.stiffness, arm.damping, arm.inertia, arm.angular_stiffness, arm.angular_damping})
     lossy = lossy && value >= 0 && std::isfinite(value);
-  return moves && ticks && lossy && device.delay >= 0 && device.delay <= 8 * device.period;
+  const bool timely =
+      device.delay >= 0 && device.delay <= 8 * device.period && device.jitter >= 0 && device.jitter <= device.period;
+  return moves && ticks && lossy && timely;
 }
 
 }  // namespace
@@ -49,8 +51,8 @@ SimulatedDevice::SimulatedDevice(const DeviceDynamics& device, const ArmImpedanc
     : device_(device), arm_(arm), path_(std::move(path)), body_(body), limits_(limits.value_or(device.limits())) {
   if (!is_possible(device, arm))
     throw Error(
-        "The simulated device cannot exist: give it some mass and inertia, no negative value, and a delay of at "
-        "most 8 periods.");
+        "The simulated device cannot exist: give it some mass and inertia, no negative value, a delay of at most 8 "
+        "periods and a jitter of at most one.");
   step_ = device.period / device.substeps;
   delay_steps_ = static_cast<std::uint64_t>(std::llround(device.delay / step_));
   start_ = pose_ = path_.at(0);
@@ -58,7 +60,7 @@ SimulatedDevice::SimulatedDevice(const DeviceDynamics& device, const ArmImpedanc
 
 bool SimulatedDevice::read(DeviceReading& reading) noexcept {
   if (cycle_ > 0) pass_period();
-  if (static_cast<double>(cycle_) * device_.period > path_.duration()) return false;
+  if (seconds(now_) > path_.duration()) return false;
   reading = {sampled()};
   reading.clock = cycle_;
   if (cycle_ == 0 && body_ != 0) {
@@ -69,21 +71,29 @@ bool SimulatedDevice::read(DeviceReading& reading) noexcept {
   return true;
 }
 
+double SimulatedDevice::seconds(std::uint64_t steps) const noexcept {
+  const auto in_period = static_cast<std::uint64_t>(device_.substeps);
+  return static_cast<double>(steps / in_period) * device_.period + static_cast<double>(steps % in_period) * step_;
+}
+
 void SimulatedDevice::pass_period() noexcept {
   history_[(cycle_ - 1) % k_history] = disabled_.load(std::memory_order_acquire) ? Wrench{} : commanded_.read();
-  const double begin = static_cast<double>(cycle_ - 1) * device_.period;
+  sampled_at_[(cycle_ - 1) % k_history] = now_;
+  const auto in_period = static_cast<std::uint64_t>(device_.substeps);
+  std::uint64_t next = cycle_ * in_period;  // the sample at the end of this period
+  if (device_.jitter > 0) next += static_cast<std::uint64_t>(lateness_.uniform(0, device_.jitter) / step_);
+  const double begin = seconds(now_);
+  const double length = next - now_ == in_period ? device_.period : static_cast<double>(next - now_) * step_;
   const Pose from = path_.at(begin);
-  const Pose to = path_.at(begin + device_.period);
+  const Pose to = path_.at(begin + length);
   // Within a period the hand's wish moves evenly.
-  const Vec6 wish{(to.position - from.position) / device_.period,
-                  rotation_vector(to.rotation * from.rotation.conjugate()) / device_.period};
-  for (int i = 0; i < device_.substeps; ++i) {
-    // Counted in substeps since the first sample, a command is in effect from its sample plus the delay on.
-    const std::uint64_t now =
-        (cycle_ - 1) * static_cast<std::uint64_t>(device_.substeps) + static_cast<std::uint64_t>(i);
+  const Vec6 wish{(to.position - from.position) / length,
+                  rotation_vector(to.rotation * from.rotation.conjugate()) / length};
+  for (int i = 0; now_ < next; ++i, ++now_) {
+    // A command is in effect from its sample plus the delay on.
+    while (in_effect_ < cycle_ && sampled_at_[in_effect_ % k_history] + delay_steps_ <= now_) ++in_effect_;
     Wrench commanded;
-    if (now >= delay_steps_)
-      commanded = history_[(now - delay_steps_) / static_cast<std::uint64_t>(device_.substeps) % k_history];
+    if (in_effect_ > 0) commanded = history_[(in_effect_ - 1) % k_history];
     const Pose target = moved(from, {wish.linear * ((i + 0.5) * step_), wish.angular * ((i + 0.5) * step_)});
     const Vec6 gap{target.position - pose_.position, rotation_vector(target.rotation * pose_.rotation.conjugate())};
     pass_substep(commanded, gap, wish);

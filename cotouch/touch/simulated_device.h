@@ -3,24 +3,33 @@
 // The handle moves with the arm's mass. For translation (rotation likewise, isotropic inertia):
 //   (m + m_arm) a = F + k_arm (x_path - x) + b_arm (v_path - v) - b v - c v/|v|
 // F is the commanded force: held from sample to sample, in effect `delay` after the sample it was computed from.
-// What the program reads is the position at multiples of the period, rounded to the encoder's resolution.
+// What the program reads is the position at multiples of the period, each late by up to `jitter` (as a loop with fixed
+// deadlines wakes up late, drawn by a seed), rounded to the encoder's resolution.
 //
 // Between samples the equations are integrated by the implicit midpoint rule in `substeps` equal steps, friction
 // included (it holds the handle wherever it can). The rule's discrete energy balance is exact: with u the velocity in
 // the middle of a step h, the kinetic energy changes by exactly h u . (sum of forces). The energies below are such sums
 // and carry only rounding, however coarse the steps.
 //
-// Defaults: a Phantom-class desktop arm. Apparent mass at the tip 75 g, back-drive friction 0.04 N, resolution 0.03 mm
-// and peak force 8.5 N are the maker's figures for the Premium 1.5; orientation resolution 0.008 degrees is that of its
-// 6-DoF gimbal. Viscous damping is not published; 1 N s/m is our stated assumption, together with a delay of 0.2 ms
-// from encoder to motor. It lies on the safe side: the 3.5 N/mm the maker rates as renderable needs 1.75 N s/m even
-// without delay. Gimbal inertia, damping and friction are the same figures at a lever of about 3 cm. The maker rates
-// 1.4 N for ever; that the motors are warm after about a minute of it is our assumption (their windings take ten
-// seconds, their housings ten minutes), and torque is taken in the same proportion. A hand that moves it at 5 m/s or
-// 100 rad/s would break it.
+// Defaults: a Phantom-class desktop arm. Apparent mass at the tip 75 g, back-drive friction 0.04 N (taken as the
+// Coulomb friction), resolution 0.03 mm and peak force 8.5 N are the maker's figures for the Premium 1.5; orientation
+// resolution 0.008 degrees is that of its 6-DoF gimbal. Gimbal inertia, damping and friction are the same figures at a
+// lever of about 3 cm. The delay of 0.2 ms from encoder to motor is our assumption.
+//
+// Viscous damping is not published by the maker, and 1 N s/m is an assumption, too. Diolaiti, Niemeyer, Barbagli &
+// Salisbury 2006 identify mass, viscous and Coulomb damping of common devices and find many that run stably beyond the
+// passivity limit of their viscous damping; Tahmasebi et al. 2005 identify a Premium 1.5 joint by joint, Gil et al.
+// 2010 a Phantom 1.0 with two vibration modes. Only their abstracts were at hand, so that no figure here is theirs.
+// Instead `k_dry_device` bounds the matter from the other side: no viscous damping at all, so that the maker's friction
+// is all that it dissipates with. A real arm lies between the two. Vibration modes of the structure are not modelled.
+//
+// The maker rates 1.4 N for ever; that the motors are warm after about a minute of it is our assumption (their windings
+// take ten seconds, their housings ten minutes), and torque is taken in the same proportion. A hand that moves it at 5
+// m/s or 100 rad/s would break it.
 #pragma once
 
 #include <cotouch/base/channel.h>
+#include <cotouch/base/random.h>
 #include <cotouch/touch/device.h>
 #include <cotouch/world/hand_path.h>
 
@@ -39,16 +48,29 @@ struct DeviceDynamics {
   double angular_resolution = 1.4e-4;  // rad
   double delay = 2e-4;                 // s, up to 8 periods, rounded to whole substeps
   double period = 1e-3;                // s
+  double jitter = 0;                   // s, at most a period
   int substeps = 50;
   MotorLimits motors{8.5, 1.4, 0.35, 0.058, 60};
 
+  // From a sample to the middle of what is commanded for it, at worst. A held spring K gives K late() v^2 (Colgate).
+  double late() const noexcept { return (period + jitter) / 2 + delay; }  // s
+
   // The largest stiffness this device renders passively, whoever holds it (Colgate & Schenkel 1997: b > K T / 2 for a
   // held spring; a delay adds to the half period).
-  double passive_stiffness() const noexcept { return damping / (period / 2 + delay); }                  // N/m
-  double passive_angular_stiffness() const noexcept { return angular_damping / (period / 2 + delay); }  // N m/rad
+  double passive_stiffness() const noexcept { return damping / late(); }                  // N/m
+  double passive_angular_stiffness() const noexcept { return angular_damping / late(); }  // N m/rad
+
+  // The same with Coulomb friction c, as long as the handle is nowhere faster than this (m/s): it takes c v, so that
+  // b v^2 + c v >= K late() v^2. At rest there is no such limit, but one from the encoder (Abbott & Okamura 2005): half
+  // a step of it is felt as K step / 2, which friction holds up to K = 2 c / step.
+  double dry_stiffness(double speed) const noexcept { return (damping + friction / speed) / late(); }  // N/m
+  double encoder_stiffness() const noexcept { return 2 * friction / resolution; }                      // N/m
 
   DeviceLimits limits() const noexcept;
 };
+
+// The same arm with friction only.
+inline constexpr DeviceDynamics k_dry_device{.damping = 0, .angular_damping = 0};
 
 // A hand around the handle: mass that moves with it, spring and damper to where the hand wants to be.
 struct ArmImpedance {
@@ -97,6 +119,7 @@ class SimulatedDevice final : public Device {
  private:
   static constexpr std::size_t k_history = 16;  // a power of two above the longest delay in periods
   void pass_period() noexcept;
+  double seconds(std::uint64_t steps) const noexcept;
   void pass_substep(const Wrench& commanded, const Vec6& pull, const Vec6& target_velocity) noexcept;
   Pose sampled() const noexcept;
 
@@ -109,8 +132,13 @@ class SimulatedDevice final : public Device {
   double step_;
   std::uint64_t delay_steps_;
   LatestValue<Wrench> commanded_;
-  std::array<Wrench, k_history> history_{};  // by the cycle they were written in
-  std::uint64_t cycle_ = 0;                  // samples taken
+  // Commands by the cycle they were written in, and when that one's sample was taken, in substeps.
+  std::array<Wrench, k_history> history_{};
+  std::array<std::uint64_t, k_history> sampled_at_{};
+  Random lateness_{1};
+  std::uint64_t cycle_ = 0;      // samples taken
+  std::uint64_t now_ = 0;        // substeps since the first
+  std::uint64_t in_effect_ = 0;  // commands that have come into effect
   Pose start_, pose_;
   Vec6 velocity_;
   DeviceEnergy energy_;

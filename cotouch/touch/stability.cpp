@@ -14,6 +14,7 @@ constexpr double k_lever = 0.03;          // metres
 constexpr double k_judged = 0.2;          // seconds at the end of a rest
 constexpr double k_smooth = 0.05;         // seconds on each side of the centred mean
 constexpr double k_piece = 2;             // seconds, the longest over which shaking is averaged
+constexpr double k_tap = 0.01;            // metres
 constexpr double k_shaking_gain = 2;      // over the calm twin
 constexpr double k_sum_rounding = 1e-12;  // joules, of the energy sums themselves
 // Coupling stiffnesses of the twins, over the trial's. The first decides nearly always; the others are asked where a
@@ -71,6 +72,12 @@ struct Itinerary {
 Itinerary with_rests(const StabilityTrial& trial) {
   Itinerary plan;
   for (const Pose& key : trial.keys) {
+    if (!plan.keys.empty()) {
+      const Pose before = plan.keys.back();
+      const double way = norm(before.position - key.position);
+      const Pose away = way > k_tap ? interpolate(key, before, k_tap / way) : before;
+      for (int tap = 0; tap < trial.taps; ++tap) plan.keys.insert(plan.keys.end(), {key, away});
+    }
     plan.keys.push_back(key);
     const double arrival = HandPath(plan.keys, trial.speed).duration();
     for (int pause = 0; pause < trial.rest_pauses; ++pause) plan.keys.push_back(key);
@@ -146,10 +153,13 @@ class Watch {
     const double stored =
         coupling_energy(model_.settings().coupling, device.pose(), grip) + with_mass(state) - at_start_;
     account_.add(device.energy(), stored, contacts_.energy(state, world.scratch()));
-    outcome_.largest_force = std::max(outcome_.largest_force, norm(frame.sample.hands[0].felt.force));
+    const double force = norm(frame.sample.hands[0].felt.force);
+    outcome_.largest_force = std::max(outcome_.largest_force, force);
     outcome_.deepest = std::max(outcome_.deepest, static_cast<double>(frame.contact.deepest));
     outcome_.depth_cells = std::max(outcome_.depth_cells, deepest_in_cells(model_, world.scratch()));
-    if (frame.contact.in_contact > 0) ++outcome_.touching;
+    if (frame.contact.in_contact == 0) return;
+    ++outcome_.touching;
+    squared_force_ += force * force;
   }
 
   StabilityOutcome outcome() const {
@@ -159,6 +169,7 @@ class Watch {
     outcome.touching_energy = account_.touching();
     outcome.environment_energy = account_.environment();
     outcome.device_absorbed = account_.absorbed();
+    if (outcome.touching > 0) outcome.rms_force = std::sqrt(squared_force_ / static_cast<double>(outcome.touching));
     return outcome;
   }
 
@@ -180,6 +191,7 @@ class Watch {
   double at_start_;
   EnergyAccount account_;
   StabilityOutcome outcome_;
+  double squared_force_ = 0;  // summed over cycles that touch
 };
 
 // `outcome` may be null: only the motion is wanted.
@@ -212,7 +224,7 @@ HandleMotion run_calm_twin(StabilityTrial trial, const Itinerary& plan, double s
   settings.coupling.linear_stiffness *= stiffness_share;
   settings.coupling.angular_stiffness *= stiffness_share;
   if (stiffness_share != 1) trial.model = trial.model->with(settings);
-  const double late = trial.device.period / 2 + trial.device.delay;
+  const double late = trial.device.late();
   trial.device.damping += settings.coupling.linear_stiffness * late;
   trial.device.angular_damping += settings.coupling.angular_stiffness * late;
   return run(trial, plan, nullptr);
@@ -223,6 +235,13 @@ double rounding_energy(const StabilityTrial& trial) {
   const CouplingSettings& coupling = trial.model->settings().coupling;
   const double step = trial.device.resolution / 2, turn = trial.device.angular_resolution / 2;
   return 1.5 * (coupling.linear_stiffness * step * step + coupling.angular_stiffness * turn * turn);
+}
+
+// What the coupling takes up on the way that the hand makes between a sample and the end of its force.
+double sampling_energy(const StabilityTrial& trial) {
+  constexpr double k_fastest = 1.875;  // over the mean of a reach of minimum jerk
+  const double way = k_fastest * trial.speed * (trial.device.period + trial.device.jitter + trial.device.delay);
+  return 0.5 * trial.model->settings().coupling.linear_stiffness * way * way;
 }
 
 void judge_rests(const HandleMotion& motion, const Itinerary& plan, const StabilityTrial& trial,
@@ -271,6 +290,7 @@ StabilityOutcome try_stability(const StabilityTrial& trial) {
   StabilityOutcome outcome;
   const HandleMotion motion = run(trial, plan, &outcome);
   outcome.rounding_energy = rounding_energy(trial) + k_sum_rounding;
+  outcome.sampling_energy = sampling_energy(trial);
   judge_rests(motion, plan, trial, outcome);
   bool sliding_calm = false;
   for (const double stiffness_share : k_twins) {
@@ -282,8 +302,8 @@ StabilityOutcome try_stability(const StabilityTrial& trial) {
     sliding_calm = shaking.speed <= shaking.allowed;
     if (sliding_calm) break;
   }
-  outcome.stable = sliding_calm && outcome.rest_speed < trial.calm_speed && !outcome.growing &&
-                   outcome.energy_created <= outcome.rounding_energy;
+  outcome.stable =
+      sliding_calm && outcome.rest_speed < trial.calm_speed && !outcome.growing && !outcome.creates_energy();
   return outcome;
 }
 

@@ -10,7 +10,8 @@
 //    `calm_speed`. Shaking is the root-mean-square speed once everything slower than 10 Hz is taken out (a centred mean
 //    over 0.1 s), for every piece of up to 2 s. Edges and bumps, and a hand that sets out quickly, shake both alike;
 //    what only the sampled loop adds is instability.
-//  - energy: device, coupling and contact together never give the hand more than it put in (`energy_created`).
+//  - energy: device, coupling and contact together never give the hand more than it put in, counted from any instant,
+//    also while something touches (`energy_created` and `touching_energy`).
 //
 // The calm twin. Holding a force for a period T and delaying it by t_d takes K (T/2 + t_d) v^2 of damping away from a
 // device that renders a stiffness K (Colgate). The twin is the same device with exactly that much damping more: in
@@ -27,13 +28,17 @@
 // without the contact's part: what was certainly created, at least. Every instant without contact starts the account
 // anew, so that what was dissipated before pays for nothing; what is dissipated while contact lasts may hide as much,
 // and `energy_unseen` is its largest amount. The body follows the rounded position of the hand, which leaves up to
-// `rounding_energy` in the coupling (half an encoder step on every axis) that no motion put there; less than that is
-// not counted against a trial.
+// `rounding_energy` in the coupling (half an encoder step on every axis) that no motion put there; and the handle has
+// moved by up to v (T + jitter + t_d) since the sample whose force is in effect, `sampling_energy` in the coupling at
+// the hand's fastest (1.875 times its mean speed on a reach of minimum jerk). Less than both is not counted against a
+// trial.
 //
 // `touching_energy` is sharper: its account may also start in contact, at any instant, where each pair stores what its
-// potential says (contact.h; pairs that share one store a little less together). `environment_energy` is the rise of
-// E + S, the virtual side alone (the passivity observer of Hannaford & Ryu 2002, with the storage that is known). It
-// may be above zero: a sampled spring gives K (T/2 + t_d) v^2, and it is for the device's damping to take that.
+// potential says (contact.h; pairs that share one store a little less together). Then both ends of an account are off
+// by up to half an encoder step, together a whole one, and less than four times `rounding_energy` (and
+// `sampling_energy`) is not counted. `environment_energy` is the rise of E + S, the virtual side alone (the passivity
+// observer of Hannaford & Ryu 2002, with the storage that is known). It may be above zero: a sampled spring gives K
+// (T/2 + t_d) v^2, and it is for the device's damping to take that.
 //
 // A rotation counts with a lever of 3 cm, a fist's radius.
 #pragma once
@@ -50,7 +55,8 @@ struct StabilityTrial {
   std::uint32_t body = 0;  // id of the one in the hand
   WorkBudget budget;       // nodes for each pair
   std::vector<Pose> keys;  // of that body; starts without contact
-  double speed = 0.05;     // metres per second
+  double speed = 0.05;     // metres per second, on average from key to key
+  int taps = 0;            // times that it leaves each key by 10 mm the way it came and strikes again, before it rests
   DeviceDynamics device;
   ArmImpedance arm;
   LimitSettings limits;
@@ -67,13 +73,21 @@ struct StabilityOutcome {
   double energy_created = 0;      // J, by device, coupling and contact together
   double energy_unseen = 0;       // J, the largest creation that could have gone unnoticed
   double rounding_energy = 0;     // J, up to which the encoder's rounding explains energy_created
+  double sampling_energy = 0;     // J, up to which the way since the last sample does
   double touching_energy = 0;     // J, the same counted from within contact too
   double environment_energy = 0;  // J, by coupling and contact alone
   double device_absorbed = 0;     // J, by the device's damping and friction over the interval of environment_energy
   double largest_force = 0;       // N, written to the device
+  double rms_force = 0;           // N, over all cycles that touch: motors warm up with its square
   double deepest = 0;             // m, of all bodies
   double depth_cells = 0;         // the same in cells of the field that was entered
   std::uint64_t touching = 0;     // cycles with contact
+
+  // More than the encoder's rounding explains, counted from free air or from within contact.
+  bool creates_energy() const noexcept {
+    return energy_created > rounding_energy + sampling_energy ||
+           touching_energy > 4 * rounding_energy + sampling_energy;
+  }
 };
 
 // The deepest contact of a step, in cells of the field that is entered.

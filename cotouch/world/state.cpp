@@ -41,10 +41,6 @@ bool WorldState::restore(std::span<const std::byte> bytes) noexcept {
   };
   constexpr double k_most_ticks = 0x1p53, k_largest_clearance = 1;  // counts, metres
   if (!whole(number(0), 0, k_most_ticks)) return false;
-  // Of bodies and hands: farther and faster than anything gets, and far from where squares and sums overflow.
-  constexpr double k_largest_number = 1e10;  // buttons are 32 bits
-  for (std::size_t i = bodies_begin(); i < pairs_begin(); ++i)
-    if (std::fabs(number(i)) > k_largest_number) return false;
   constexpr std::size_t k_body = sizeof(BodyRecord) / sizeof(double), k_hand = sizeof(HandRecord) / sizeof(double);
   for (std::size_t b = 0; b < bodies_; ++b) {
     const std::size_t at = bodies_begin() + b * k_body;

@@ -157,7 +157,7 @@ TEST_F(Command, UnitsAndAxesAreKnownInAnyCase) {
 TEST_F(Command, InspectMeasuresTheMesh) {
   const auto mesh = [&](const std::string& text) {
     write("a.obj", text);
-    EXPECT_EQ(run({"prepare", "a.obj", "--resolution", "16", "--points", "64", "-o", "a.cot"}).code, 0);
+    EXPECT_EQ(run({"prepare", "a.obj", "--unit", "m", "--resolution", "16", "--points", "64", "-o", "a.cot"}).code, 0);
     return nlohmann::json::parse(run({"inspect", "a.cot", "--json"}).out).at("mesh");
   };
   const nlohmann::json whole = mesh(k_tetrahedron);

@@ -31,9 +31,8 @@ class PlayCommandLine : public Command {
     const Pose start = scene.bodies[1].pose;
     ScriptedDevice device(HandPath({start, {{0.001, 0, 0.034}, {}}}, 0.08), 2);
     TouchLoop loop({&device}, world, {.limits = limit_settings(feel)});
-    const WorldMark mark{{}, world.state()};
     Recording recording =
-        begin_recording(world.model(), mark, limit_settings(feel), 1, format_recorded_scene({"balls", feel}));
+        begin_recording(world.model(), loop.mark(), limit_settings(feel), 1, format_recorded_scene({"balls", feel}));
     while (loop.run_cycles(1000) > 0) collect_samples(loop, recording);
     collect_samples(loop, recording);
     return recording;

@@ -50,5 +50,32 @@ TEST(StabilityScenes, AHandThatPressesAsHardAsItMayGetsAsDeepAsItsForceSays) {
   }
 }
 
+// Two springs in series: K k / (K + k).
+TEST(StabilityScenes, AHandFeelsCouplingAndContactInSeries) {
+  NoProgress quiet;
+  TouchedScene wall = rigid_wall(quiet);
+  for (const double contact : {1000.0, 5000.0, 1e7})
+    for (const double coupling : {700.0, 1500.0}) {
+      WorldSettings settings = wall.model->settings();
+      settings.contact.stiffness = contact;
+      wall.model = wall.model->with(settings);
+      const double series = contact * coupling / (contact + coupling);
+      EXPECT_NEAR(felt_stiffness(wall, coupling), series, 0.02 * series) << contact << " " << coupling;
+    }
+  for (Pose& key : wall.script.keys) key.position.z = wall.script.keys.front().position.z;
+  EXPECT_EQ(felt_stiffness(wall, 1000), 0);
+}
+
+TEST(StabilityScenes, TheTheorySpeaksOnlyOfOneBodyThatMovesAndNoneThatBends) {
+  for (const char* name : {"gears", "engine-bay", "ball-socket"}) {
+    const Scene scene = builtin_scene(name);
+    EXPECT_TRUE(theory_holds(scene, script_of(scene).body)) << name;
+  }
+  for (const char* name : {"hoses", "soft-soft", "bridge-creature-soft", "snap-clip", "stack", "docking"}) {
+    const Scene scene = builtin_scene(name);
+    EXPECT_FALSE(theory_holds(scene, script_of(scene).body)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace cotouch

@@ -174,7 +174,7 @@ class FallingBlocks {
       SceneBody body;
       body.id = id;
       body.name = "body";
-      body.parts.push_back({"part", "", {}, id == 1 ? plate : block, settings, nullptr, {}});
+      body.parts.push_back({"part", "", {}, id == 1 ? plate : block, settings, nullptr, nullptr, {}});
       if (id > 1) {
         body.motion = Motion::free;
         body.holding = id % 2 == 0 ? Holding::dynamic : Holding::quasi_static;

@@ -34,9 +34,8 @@ inline void make_certificate(const std::filesystem::path& folder) {
     std::fclose(out);
   };
   write(folder / "cert.pem", [&](std::FILE* out) { return PEM_write_X509(out, made.get()); });
-  write(folder / "key.pem", [&](std::FILE* out) {
-    return PEM_write_PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-  });
+  write(folder / "key.pem",
+        [&](std::FILE* out) { return PEM_write_PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr, nullptr); });
 }
 
 }  // namespace cotouch::testing_serve

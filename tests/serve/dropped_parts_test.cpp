@@ -35,7 +35,6 @@ class DroppedParts : public ::testing::Test {
  protected:
   DroppedParts() {
     ServerSettings settings;
-    settings.token = k_token;
     server_ = std::make_unique<HttpServer>(settings);
     SessionSettings session;
     session.recordings = folder_ / "recordings";
@@ -43,23 +42,21 @@ class DroppedParts : public ::testing::Test {
     session.added.shell.points = 64;
     ::setenv("COTOUCH_CACHE", (folder_ / "cache").c_str(), 1);
     session_ = std::make_unique<Session>(session, library_);
-    host_ = std::make_unique<PageHost>(PageHostSettings{}, *session_, *server_);
+    host_ = std::make_unique<PageHost>(PageHostSettings{}, *session_, *server_, links_);
     show_balls(*session_);
     session_->start();
-    server_->start(*host_, *host_);
+    server_->start(*host_, *host_, links_);
     page_ = std::make_unique<Page>(server_->port());
   }
   ~DroppedParts() override {
     server_->stop();
     session_->stop();
   }
-  static std::string api(const std::string& target) {
-    return "/api/" + target + (target.find('?') == std::string::npos ? "?" : "&") + "token=" + k_token;
-  }
-  Json scene() { return Json::parse(get(server_->port(), api("scene")).body); }
+  static std::string api(const std::string& target) { return "/api/" + target; }
+  Json scene() { return Json::parse(get_in(server_->port(), api("scene")).body); }
   // The last word about the job that reads the file.
   Json drop(const std::string& query, const std::string& file) {
-    const Answer answer = post(server_->port(), api("upload?" + query), file);
+    const Answer answer = post_in(server_->port(), api("upload?" + query), file);
     EXPECT_EQ(answer.status, 200U) << answer.body;
     return answer.status == 200 ? end_of(Json::parse(answer.body)["job"]) : Json();
   }
@@ -87,6 +84,7 @@ class DroppedParts : public ::testing::Test {
 
   TemporaryFolder folder_;
   TestLibrary library_{folder_ / "scenes"};
+  LinkBook links_{k_token};
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<PageHost> host_;
@@ -194,8 +192,8 @@ TEST_F(DroppedParts, InAZipComeTogether) {
 }
 
 TEST_F(DroppedParts, AreRefusedAPlaceThatIsNone) {
-  EXPECT_EQ(post(server_->port(), api("upload?name=a.obj&place=moon"), "x").status, 400U);
-  EXPECT_EQ(post(server_->port(), api("upload?name=a.obj&up=w"), "x").status, 400U);
+  EXPECT_EQ(post_in(server_->port(), api("upload?name=a.obj&place=moon"), "x").status, 400U);
+  EXPECT_EQ(post_in(server_->port(), api("upload?name=a.obj&up=w"), "x").status, 400U);
 }
 
 }  // namespace

@@ -364,7 +364,7 @@ TEST_F(PageHostTest, GivesARecordingsOwnSceneWhileAnotherOneIsOpen) {
   Page page(port());
   page.read_text("recordings");
   const std::string open_mesh =
-      get(port(), api("mesh/2?scene=" + std::to_string(scene()["generation"].get<int>()))).body;
+      get_in(port(), api("mesh/2?scene=" + std::to_string(scene()["generation"].get<int>()))).body;
   page.send({{"type", "record_start"}, {"id", 1}});
   EXPECT_EQ(page.read_text("reply")["ok"], true);
   page.read_state(
@@ -380,17 +380,17 @@ TEST_F(PageHostTest, GivesARecordingsOwnSceneWhileAnotherOneIsOpen) {
   ASSERT_EQ(now["name"], "three");
 
   const std::string of = "recording/" + id;
-  const Json then = Json::parse(get(port(), api(of + ".scene")).body);
+  const Json then = Json::parse(get_in(port(), api(of + ".scene")).body);
   EXPECT_EQ(then["name"], "balls");
   EXPECT_EQ(then["generation"], 0);
   EXPECT_EQ(then["bodies"].size(), 2U);
   ASSERT_EQ(then["parts"].size(), 2U);
-  const std::string mesh = get(port(), api(of + ".mesh?part=2")).body;
+  const std::string mesh = get_in(port(), api(of + ".mesh?part=2")).body;
   EXPECT_EQ(mesh.substr(16), open_mesh.substr(16));  // behind the head, which says the generation
-  EXPECT_EQ(get(port(), api(of + ".elastic?part=2")).status, 404U);
-  EXPECT_EQ(get(port(), api(of + ".mesh?part=9")).status, 404U);
-  EXPECT_EQ(get(port(), api(of + ".mesh")).status, 404U);
-  EXPECT_EQ(get(port(), api(of + ".frames")).body.substr(0, 4), "CTR1");
+  EXPECT_EQ(get_in(port(), api(of + ".elastic?part=2")).status, 404U);
+  EXPECT_EQ(get_in(port(), api(of + ".mesh?part=9")).status, 404U);
+  EXPECT_EQ(get_in(port(), api(of + ".mesh")).status, 404U);
+  EXPECT_EQ(get_in(port(), api(of + ".frames")).body.substr(0, 4), "CTR1");
   EXPECT_EQ(scene(), now);
 }
 

@@ -48,6 +48,12 @@ class Server : public ::testing::Test {
     return testing_serve::post_in(port(), target, body);
   }
 
+  // The head of an upload by a page's key; its body is still to come.
+  std::string upload_head(const Page& page, const std::string& target, std::size_t bytes) const {
+    return "POST " + target + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port()) +
+           "\r\nX-Cotouch-Key: " + page.key() + "\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n";
+  }
+
   TemporaryFolder folder_;
   TestLibrary library_{folder_ / "scenes"};
   ServerSettings settings_;
@@ -181,13 +187,12 @@ TEST_F(Server, KeepsALargeUploadOnTheDiskAndNotInMemory) {
   constexpr std::size_t k_megabytes = 200;
   const std::string piece(1 << 20, 'x');
   // What a first request and the opening of the scene take is not what this is about.
-  EXPECT_EQ(post(with_token("/api/upload?name=a.stl"), piece).status, 200U);
+  EXPECT_EQ(post_in("/api/upload?name=a.stl", piece).status, 200U);
   EXPECT_TRUE(eventually([&] { return session_->snapshot().jobs.empty() && session_->snapshot().generation == 1; }));
   forget_peak();
   const std::uint64_t before = status_bytes("VmRSS");
-  RawConnection sender(port(), "POST " + with_token("/api/upload?name=a.stl") +
-                                   " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port()) +
-                                   "\r\nContent-Length: " + std::to_string(k_megabytes << 20) + "\r\n\r\n");
+  const Page page(port());
+  RawConnection sender(port(), upload_head(page, "/api/upload?name=a.stl", k_megabytes << 20));
   for (std::size_t i = 0; i < k_megabytes; ++i) sender.send(piece);
   EXPECT_FALSE(sender.hung_up());  // it answers
   EXPECT_LT(status_bytes("VmHWM") - before, 40U << 20);
@@ -198,22 +203,24 @@ TEST_F(Server, RefusesUploadsBeyondTheQuotaOfTheDisk) {
   limits.spool_bytes = 10'000;
   settings_.spool = folder_ / "spool";
   start(limits);
-  const std::string target = with_token("/api/upload?name=a.stl&unit=mm");
-  const Answer refused = post(target, std::string(10'001, 'x'));
+  const Page page(port());
+  const std::string target = "/api/upload?name=a.stl&unit=mm";
+  const Answer refused = post_in(target, std::string(10'001, 'x'));
   EXPECT_EQ(refused.status, 507U);
   EXPECT_NE(refused.body.find("no room for this one"), std::string::npos);
   // A body that does not say how long it is.
-  EXPECT_EQ(ask(port(), {.method = "POST", .target = target, .body = std::string(50'000, 'x'), .chunked = true}).status,
-            507U);
+  EXPECT_EQ(
+      ask(port(),
+          {.method = "POST", .target = target, .body = std::string(50'000, 'x'), .chunked = true, .token = k_token})
+          .status,
+      507U);
   // What is refused, read or given up goes away, and its room is there for others.
-  for (int i = 0; i < 5; ++i)
-    EXPECT_EQ(post(with_token("/api/upload?name=a.exe"), std::string(9000, 'x')).status, 400U);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(post_in("/api/upload?name=a.exe", std::string(9000, 'x')).status, 400U);
   {
-    RawConnection half(port(), "POST " + target + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port()) +
-                                   "\r\nContent-Length: 9000\r\n\r\nonly this");
-    EXPECT_TRUE(eventually([&] { return post(target, std::string(9000, 'x')).status == 507U; }));
+    RawConnection half(port(), upload_head(page, target, 9000) + "only this");
+    EXPECT_TRUE(eventually([&] { return post_in(target, std::string(9000, 'x')).status == 507U; }));
   }
-  EXPECT_TRUE(eventually([&] { return post(target, std::string(9000, 'x')).status == 200U; }));
+  EXPECT_TRUE(eventually([&] { return post_in(target, std::string(9000, 'x')).status == 200U; }));
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "spool"));
 }
 
@@ -221,7 +228,7 @@ TEST_F(Server, RefusesUploadsInWordsIfTheDiskTakesNone) {
   std::ofstream(folder_ / "no-folder") << "in its place";
   settings_.spool = folder_ / "no-folder";
   start();
-  const Answer refused = post(with_token("/api/upload?name=a.stl"), "solid");
+  const Answer refused = post_in("/api/upload?name=a.stl", "solid");
   EXPECT_EQ(refused.status, 507U);
   EXPECT_NE(refused.body.find("cannot be kept on the server's disk"), std::string::npos);
 }

@@ -51,7 +51,8 @@ class TlsClient {
 
   // The whole answer, head and body.
   std::string ask(const std::string& target, const std::string& more = {}) {
-    const std::string request = "GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n" + more + "\r\n";
+    const std::string request =
+        "GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n" + more + "\r\n";
     SSL_write(ssl_.get(), request.data(), static_cast<int>(request.size()));
     return read();
   }

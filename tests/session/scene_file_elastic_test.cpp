@@ -59,7 +59,7 @@ TEST(ElasticSceneFiles, EverythingComesBackToTheLastBit) {
     SceneBody& body = file.scene.bodies.emplace_back();
     body.id = i;
     ElasticSettings& elastic = body.parts.emplace_back().settings.elastic.emplace();
-    file.sources.push_back({{{}, "bar.obj", "mm"}});
+    file.sources.push_back({{{}, "bar.obj", "mm", {}}});
     if (i == 1) elastic.material = material_named("soft tissue");
     if (i == 2) elastic.material = {1e6 / 3, 0.1 + 0.2, 1e3 / 7, 1.0 / 3, 1e-3 / 3};
     if (i == 2) elastic.law = ElasticLaw::warped;

@@ -85,7 +85,8 @@ SceneFile full_file() {
   scene.task = task;
   scene.scripts.push_back({3, {free.pose, {{0.1, 0.2, 1.0 / 3}, normalized(Quat{0.8, 0.1, 0.2, 0.3})}}, 0.03});
   scene.scripts.push_back({3, {task.target}});
-  file.sources = {{{"x/part.cot", {}, {}}, {{}, "m.stl", "mm"}}, {{"lift.cot", {}, {}}}, {{"x/part.cot", {}, {}}}};
+  file.sources = {
+      {{"x/part.cot", {}, {}, {}}, {{}, "m.stl", "mm", "y"}}, {{"lift.cot", {}, {}, {}}}, {{"x/part.cot", {}, {}, {}}}};
   return file;
 }
 
@@ -144,6 +145,7 @@ TEST(SceneFiles, RoundTripKeepsEverything) {
       EXPECT_EQ(again.sources[i][k].asset, file.sources[i][k].asset);
       EXPECT_EQ(again.sources[i][k].mesh, file.sources[i][k].mesh);
       EXPECT_EQ(again.sources[i][k].unit, file.sources[i][k].unit);
+      EXPECT_EQ(again.sources[i][k].up, file.sources[i][k].up);
     }
   }
 }

@@ -34,7 +34,7 @@ std::string told(const Scene& scene) {
   SceneFile file{scene, {}};
   for (const SceneBody& body : scene.bodies) {
     std::vector<PartSource>& sources = file.sources.emplace_back();
-    for (const ScenePart& part : body.parts) sources.push_back({part.part->name + ".cot", {}, {}});
+    for (const ScenePart& part : body.parts) sources.push_back({part.part->name + ".cot", {}, {}, {}});
   }
   return format_scene_file(file) + std::to_string(make_model(scene)->hash());
 }

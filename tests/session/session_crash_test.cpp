@@ -115,7 +115,7 @@ class CrashTest : public ::testing::Test {
   std::string open_scene() { return session_->snapshot().scene->scene.name; }
   std::size_t bodies() { return session_->snapshot().scene->scene.bodies.size(); }
   static AddPart box(const char* name = "box") {
-    return {name, [] { return make_box({0.02, 0.02, 0.02}); }, {}};
+    return {name, [](Progress&) { return std::vector<AddedMesh>{{make_box({0.02, 0.02, 0.02})}}; }};
   }
 
   TemporaryFolder folder_;
@@ -303,9 +303,9 @@ TEST_F(CrashTest, AMeshThatTakesForEverDoesNotKeepASceneFromOpening) {
   std::promise<void> enough;
   const std::shared_future<void> wait = enough.get_future().share();
   AddPart slow = box("slow");
-  slow.mesh = [wait] {
+  slow.meshes = [wait](Progress&) {
     wait.wait();
-    return make_box({0.02, 0.02, 0.02});
+    return std::vector<AddedMesh>{{make_box({0.02, 0.02, 0.02})}};
   };
   ASSERT_TRUE(ask(slow).done());
   ASSERT_TRUE(ask(OpenScene{"three"}).done());

@@ -138,6 +138,9 @@ TEST(SimulatedDevice, RefusesSettingsThatCannotExist) {
   settings.delay = 1;
   EXPECT_THROW(SimulatedDevice(settings, {}, resting(1), 0), Error);
   settings = {};
+  settings.jitter = 2 * settings.period;
+  EXPECT_THROW(SimulatedDevice(settings, {}, resting(1), 0), Error);
+  settings = {};
   settings.damping = -1;
   EXPECT_THROW(SimulatedDevice(settings, {}, resting(1), 0), Error);
   settings = {};
@@ -151,6 +154,87 @@ TEST(SimulatedDevice, StatesColgatesLimit) {
   EXPECT_DOUBLE_EQ(settings.passive_stiffness(), 2 * 1.0 / 1e-3);  // 2 b / T
   settings.delay = 2e-4;
   EXPECT_DOUBLE_EQ(settings.passive_stiffness(), 1.0 / 7e-4);
+  settings.jitter = 4e-4;  // the longest hold lasts 1.4 ms
+  EXPECT_DOUBLE_EQ(settings.passive_stiffness(), 1.0 / 9e-4);
+}
+
+// Force is held from late sample to late sample: constant 1 N from the first sample on moves the handle as F t^2 / 2m
+// at whatever instant is sampled, and the instants lie between n T and n T + jitter.
+TEST(SimulatedDevice, SamplesComeLateByUpToTheJitter) {
+  DeviceDynamics settings = plain_device();
+  settings.damping = 0;
+  settings.jitter = 3e-4;
+  SimulatedDevice device(settings, k_no_arm, resting(1), 0);
+  ForceLimiter limiter(device, k_open);
+  DeviceReading reading;
+  double least = 1, most = 0, sum = 0;
+  int cycles = 0;
+  for (; device.read(reading); ++cycles) {
+    limiter.write({{1, 0, 0}, {}});
+    if (cycles == 0) continue;
+    const double late = std::sqrt(2 * 0.075 * reading.pose.position.x) - cycles * 1e-3;
+    least = std::min(least, late);
+    most = std::max(most, late);
+    sum += late;
+  }
+  EXPECT_NEAR(cycles, 200, 1);  // late samples do not add up
+  EXPECT_GT(least, -1e-9);
+  EXPECT_LT(least, 0.3e-4);
+  EXPECT_LT(most, 3e-4 + 1e-9);
+  EXPECT_GT(most, 2.7e-4);
+  // In whole substeps below an even spread: half of the jitter less half a substep; 200 of them scatter by 6e-6.
+  EXPECT_NEAR(sum / (cycles - 1), 1.5e-4 - 1e-5, 2e-5);
+}
+
+// Moved in and out of a held spring at a steady speed v, the hand gets K late() v^2 less than it puts in a second, less
+// what viscous damping and friction take: (b - K late()) v^2 + c v. Energy is created above the speed at which that is
+// zero, and dry_stiffness says which.
+TEST(SimulatedDevice, FrictionPaysForASampledSpringUpToASpeed) {
+  constexpr double k_stiffness = 2000, k_way = 0.02;
+  for (const double jitter : {0.0, 4e-4})
+    for (const double speed : {0.01, 0.04, 0.08, 0.15}) {
+      SCOPED_TRACE(speed);
+      DeviceDynamics settings = plain_device();
+      settings.damping = 0.5;
+      settings.friction = 0.04;
+      settings.delay = 2e-4;
+      settings.jitter = jitter;
+      settings.mass = 1e-6;                        // what it has of motion at the ends is nothing
+      settings.motors = {100, 100, 100, 100, 60};  // 40 N at the far end
+      ArmImpedance arm = k_no_arm;
+      arm.stiffness = 1e6;  // goes where it wants to be
+      arm.damping = 1e4;
+      // Even speed: HandPath reaches with minimum jerk, whose mean of v^2 is 10/7 of the mean speed squared.
+      SimulatedDevice device(settings, arm, HandPath({Pose{}, Pose{{k_way, 0, 0}, {}}, Pose{}}, speed), 0);
+      ForceLimiter limiter(device, k_open);
+      DeviceReading reading;
+      while (device.read(reading)) limiter.write({reading.pose.position * -k_stiffness, {}});
+      const double seconds = 2 * k_way / speed, squares = 10.0 / 7 * speed * speed;
+      // A force held for t is late by t/2 on average, weighted by t: T/2 + J^2 / 12 T for even spreads of width J.
+      const double late = 0.5e-3 + jitter * jitter / 12e-3 + 2e-4;
+      const double taken = seconds * ((0.5 - k_stiffness * late) * squares + 0.04 * speed);
+      EXPECT_NEAR(device.energy().from_hand, taken, 0.03 * seconds * (0.5 * squares + 0.04 * speed));
+      const bool above = k_stiffness > settings.dry_stiffness(10.0 / 7 * speed);
+      EXPECT_TRUE(jitter > 0 || above == (device.energy().from_hand < 0));
+    }
+  EXPECT_DOUBLE_EQ(DeviceDynamics{}.dry_stiffness(0.04), 2.0 / 7e-4);  // b + c / v = 1 + 1
+  EXPECT_EQ(k_dry_device.passive_stiffness(), 0);
+}
+
+// A handle at rest between two encoder steps is pulled by up to half a step of the spring; friction holds it below
+// 2 c / step and not above.
+TEST(SimulatedDevice, FrictionHoldsHalfAnEncoderStep) {
+  for (const double share : {0.95, 1.05}) {
+    DeviceDynamics settings = plain_device();
+    settings.friction = 0.04;
+    settings.resolution = 3e-5;
+    const double stiffness = share * settings.encoder_stiffness();
+    SimulatedDevice device(settings, k_no_arm, resting(2), 0);
+    ForceLimiter limiter(device, k_open);
+    DeviceReading reading;
+    while (device.read(reading)) limiter.write({{stiffness * (1.4999e-5 - reading.pose.position.x), 0, 0}, {}});
+    EXPECT_EQ(device.pose().position.x != 0, share > 1) << share;
+  }
 }
 
 }  // namespace

@@ -173,6 +173,10 @@ TEST(StabilityEnergy, WhatADevicesFrictionHidesIsFoundWhileTouching) {
     EXPECT_GT(outcome.energy_unseen, 0.5 * 0.05);  // friction along the slide
     EXPECT_GT(outcome.touching_energy, 0.4 * work);
     EXPECT_LE(outcome.touching_energy, work);
+    // Nothing else gives it away.
+    EXPECT_LT(outcome.rest_speed, trial.calm_speed);
+    EXPECT_LE(outcome.slide_speed, outcome.allowed_speed);
+    EXPECT_FALSE(outcome.stable);
   }
 }
 

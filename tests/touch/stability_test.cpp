@@ -215,6 +215,46 @@ TEST(Stability, FreeSpaceIsCalmAtAnyStiffness) {
   EXPECT_LT(outcome.energy_created, 1e-12);
 }
 
+// Pressed in by d, the arm and the coupling share it: F = d k_arm K / (k_arm + K). Nearly all of the time that it
+// touches it rests there.
+TEST(Stability, ForceOverTimeIsThatOfThePressedSprings) {
+  StabilityTrial trial = wall_trial(0.7);
+  trial.keys = {k_above, {{0, 0, -0.004}, {}}, k_above};
+  trial.rest_pauses = 30;
+  const double coupling = 0.7 * trial.device.passive_stiffness();
+  const double force = 0.004 * trial.arm.stiffness * coupling / (trial.arm.stiffness + coupling);
+  EXPECT_NEAR(try_stability(trial).rms_force, force, 0.04 + 0.02 * force);  // friction and the ways in and out
+}
+
+// A tap leaves the key, 1 mm in the wall, by 10 mm and comes back: two reaches of 0.2 s, of which the hand is in the
+// wall while 10 s^3 - 15 s^4 + 6 s^5 < 1/10, s < 0.247. A firm arm follows closely.
+TEST(Stability, TapsLeaveTheWallAndStrikeItAgain) {
+  StabilityTrial trial = wall_trial(0.7);
+  trial.keys = {{{0, 0, 0.02}, {}}, {{0, 0, -0.001}, {}}};
+  trial.model = model_over(testing::plate_part(), k_rigid, 1000, trial.keys[0]);
+  trial.arm.stiffness = 1500;
+  trial.arm.damping = 15;
+  const auto touching = static_cast<double>(try_stability(trial).touching);
+  trial.taps = 4;
+  const StabilityOutcome tapped = try_stability(trial);
+  EXPECT_NEAR(static_cast<double>(tapped.touching) - touching, 4 * 2 * 0.247 * 200, 0.2 * 4 * 2 * 0.247 * 200);
+  EXPECT_TRUE(tapped.stable);
+}
+
+// Below the limit the theory calls the device passive at any speed, taps included; far above it is not.
+TEST(Stability, AFastHandThatTapsIsJudgedByTheLimitToo) {
+  for (const double share : {0.7, 0.9, 5.0}) {
+    StabilityTrial trial = wall_trial(share);
+    trial.speed = 0.3;
+    trial.taps = 3;
+    trial.device.friction = trial.device.resolution = 0;
+    const StabilityOutcome outcome = try_stability(trial);
+    EXPECT_EQ(outcome.creates_energy(), share > 1)
+        << share << ": " << outcome.energy_created << " and " << outcome.touching_energy << " J, allowed "
+        << outcome.sampling_energy;
+  }
+}
+
 TEST(Stability, NeedsABodyForTheHand) {
   StabilityTrial trial = wall_trial(1);
   trial.body = 99;

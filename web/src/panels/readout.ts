@@ -48,9 +48,7 @@ export class Readout {
     this.clearance.title.textContent = through ? 'Penetration' : 'Clearance';
     this.clearance.value.classList.toggle('alarm', through && hand !== undefined); // what merely lies there is no alarm
     const touching = hand?.inContact ?? frame.inContact;
-    const points = touching === 1 ? 'point' : 'points';
-    const deepest = hand?.deepest ?? 0; // the number that the dots tell by size and colour
-    set(this.contact, format.count(touching), deepest > 1e-7 ? `${points}, ${format.length(deepest)} deep` : points);
+    set(this.contact, format.count(touching), touching === 1 ? 'point' : 'points');
     this.meter.style.transform = `scaleX(${Math.min(1, force / (maxForce || 8))})`;
     this.spoken.say(hand ? spokenText(force, touching, frame.clearance) : '', now);
     const missed = frame.missed === 1 ? '1 cycle missed' : `${format.count(frame.missed)} cycles missed`;

@@ -74,7 +74,7 @@ test('figures that change all the time are not read out all the time', async ({ 
   expect(changed.length).toBeGreaterThan(10); // they do change
   expect(spoken.length).toBeLessThanOrEqual(4);
   await expect(page.locator('#spoken')).toHaveText(/^Touching, force .* newtons\.$/);
-  await expect(page.locator('.tile', { hasText: 'Contact' })).toContainText('deep'); // not by colour alone
+  await expect(page.locator('.tile', { hasText: 'Penetration' })).toContainText('m'); // depth, not by colour alone
   await page.mouse.up();
   expect(errors).toEqual([]);
 });

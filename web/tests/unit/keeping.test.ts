@@ -41,6 +41,7 @@ describe('The question whether to replace a scene', () => {
     panel = new PartsPanel(document.getElementById('parts')!, {
       add: nothing,
       remove: nothing,
+      reimport: nothing,
       setMotion: nothing,
       save: (name, replace) => saved.push([name, replace]),
     });

@@ -71,9 +71,9 @@ describe('The read-outs', () => {
     readout = new Readout(document.getElementById('feel')!);
   });
 
-  it('tell depth as a number', () => {
+  it('tell depth by a word and a number', () => {
     readout.show(frameOf(2, 0.00025), 8, 1, 0);
-    expect(document.getElementById('feel')!.textContent).toContain('points, 0.250 mm deep');
+    expect(document.getElementById('feel')!.textContent).toContain('Penetration0.250 mm');
   });
 
   // An <output> is read aloud at each change unless it says otherwise.
