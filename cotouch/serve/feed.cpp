@@ -9,6 +9,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/websocket/stream.hpp>
 #include <deque>
+#include <optional>
 
 namespace cotouch {
 namespace {
@@ -61,19 +62,20 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
 
   void send_text(const std::shared_ptr<const std::string>& text) override {
     if (closing_) return;
-    if (texts_.size() >= k_max_texts + (newest_ ? 1 : 0))
+    if (texts_.size() >= k_max_texts)
       return close(FeedClose::too_slow, "Too many messages were waiting for this page.");
-    texts_.push_back(text);
+    texts_.push_back({{}, text});
     greeted = true;
     pump();
   }
 
-  void send_newest(const std::shared_ptr<const std::string>& text) override {
-    if (closing_) return;
+  void send_newest(const std::string& topic, const std::shared_ptr<const std::string>& text) override {
     // To the end: among the other texts it stays in the order in which things happened.
-    if (newest_) texts_.erase(std::find(texts_.begin(), texts_.end(), newest_));
-    newest_ = text;
-    texts_.push_back(text);
+    std::erase_if(texts_, [&](const WaitingText& waiting) { return waiting.topic == topic; });
+    if (closing_) return;
+    if (texts_.size() >= k_max_texts)
+      return close(FeedClose::too_slow, "Too many messages were waiting for this page.");
+    texts_.push_back({topic, text});
     pump();
   }
 
@@ -99,7 +101,6 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
     closing_ = true;
     leave();
     texts_.clear();
-    newest_.reset();
     state_.reset();
     near_.clear();
     // A control frame holds at most 123 bytes of reason.
@@ -152,7 +153,11 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
       }
       if (self->buffer_.size() > k_max_message)
         return self->close(FeedClose::too_long, "A message was longer than 64 KiB.");
-      if (!self->socket_.is_message_done()) return self->read();
+      if (!self->socket_.is_message_done()) {
+        if (!self->message_begun_) self->message_begun_ = Clock::now();
+        return self->read();
+      }
+      self->message_begun_.reset();
       self->on_message();
     });
   }
@@ -228,9 +233,8 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
     if (writing_ || closing_) return;
     std::array<net::const_buffer, 2> buffers;
     if (!texts_.empty()) {
-      sending_ = std::move(texts_.front());
+      sending_ = std::move(texts_.front().text);
       texts_.pop_front();
-      if (newest_ == sending_) newest_.reset();
       socket_.text(true);
       buffers[0] = net::buffer(*sending_);
     } else if (state_ && (near_.empty() || !near_is_next_)) {
@@ -271,6 +275,10 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
       const Clock::time_point now = Clock::now();
       if (self->writing_ && now - self->write_start_ > patience)
         return self->close(FeedClose::too_slow, "Nothing could be sent to this page for too long.");
+      // Pieces that hold nothing are read by Beast without a word to us, for ever: only the clock sees them.
+      const auto whole = to_duration(self->server_.settings.limits.message_seconds);
+      if (self->message_begun_ && now - *self->message_begun_ > whole)
+        return self->close(FeedClose::garbage, "A message was begun and never ended.");
       if (now - self->last_heard_ > patience) {
         self->closing_ = true;
         self->leave();
@@ -291,8 +299,11 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
   beast::flat_buffer buffer_;
   bool joined_ = false, introduced_ = false, closing_ = false, writing_ = false, pinging_ = false;
 
-  std::deque<std::shared_ptr<const std::string>> texts_;
-  std::shared_ptr<const std::string> newest_;  // the one among them that a newer one replaces; may be null
+  struct WaitingText {
+    std::string topic;  // empty: none, it is told in any case
+    std::shared_ptr<const std::string> text;
+  };
+  std::deque<WaitingText> texts_;
   std::shared_ptr<const FrameSet> state_;
   std::map<std::uint32_t, std::shared_ptr<const std::string>> near_;
   bool near_is_next_ = false;                   // they take turns, so that a slow link shows both
@@ -301,6 +312,7 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
   std::uint32_t left_out_ = 0;
   Clock::duration frame_interval_ = std::chrono::microseconds(16667);
   Clock::time_point last_offer_{}, last_heard_{}, write_start_{}, window_start_{};
+  std::optional<Clock::time_point> message_begun_;  // one of which more is to come
   std::uint32_t window_messages_ = 0;
 };
 

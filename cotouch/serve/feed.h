@@ -1,7 +1,7 @@
 // The live feed as the rest of the program sees it: texts and frames go out, commands and hand inputs come in.
 //
-// Latest value wins: for each viewer at most one state frame, one near frame per part and one text of those that are
-// made anew all the time wait, and a newer one takes the place of the older. Nothing here waits for a viewer, and
+// Latest value wins: for each viewer at most one state frame, one near frame per part and one text of each topic wait,
+// and a newer one takes the place of the older. Nothing here waits for a viewer, and
 // nothing a viewer does or fails to do is felt by another.
 #pragma once
 
@@ -36,9 +36,11 @@ class Feed {
  public:
   virtual ~Feed() = default;
   virtual void send_text(ViewerId viewer, std::string text) = 0;
+  // Something that happened.
   virtual void broadcast_text(std::string text) = 0;
-  // All such texts are of one kind. A page that reads slowly misses some of them, and is not closed for it.
-  virtual void broadcast_newest(std::string text) = 0;
+  // How something stands now. One that still waits for a page gives way to a newer one of the same topic: a page that
+  // reads slowly misses some, and is not closed because others change things fast.
+  virtual void broadcast_newest(std::string topic, std::string text) = 0;
   virtual void publish(std::shared_ptr<const FrameSet> frame) = 0;
   virtual void publish_near(std::uint32_t part, std::shared_ptr<const std::string> message) = 0;
   virtual FeedDemand demand() const noexcept = 0;

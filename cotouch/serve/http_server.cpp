@@ -553,11 +553,13 @@ void HttpServer::broadcast_text(std::string text) {
   });
 }
 
-void HttpServer::broadcast_newest(std::string text) {
-  impl_->on_io([impl = impl_.get(), shared = std::make_shared<const std::string>(std::move(text))] {
-    for (const auto& [id, viewer] : impl->viewers)
-      if (viewer->greeted) viewer->send_newest(shared);
-  });
+void HttpServer::broadcast_newest(std::string topic, std::string text) {
+  impl_->on_io(
+      [impl = impl_.get(), topic = std::move(topic), shared = std::make_shared<const std::string>(std::move(text))] {
+        const auto now = impl->viewers;
+        for (const auto& [id, viewer] : now)
+          if (viewer->greeted) viewer->send_newest(topic, shared);
+      });
 }
 
 void HttpServer::publish(std::shared_ptr<const FrameSet> frame) {

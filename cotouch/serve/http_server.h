@@ -56,6 +56,7 @@ struct ServerLimits {
   double idle_seconds = 30;     // between requests
   double upload_seconds = 120;  // for a body, and for sending an answer
   double ping_seconds = 5;
+  double message_seconds = 4;  // for all pieces of a viewer's message
   double silent_seconds = 20;  // a viewer that says or takes nothing for so long is dropped
   int viewer_send_buffer =
       256 << 10;  // bytes the kernel may hold for a viewer: what is there cannot be replaced by newer
@@ -92,7 +93,7 @@ class HttpServer final : public Feed {
 
   void send_text(ViewerId viewer, std::string text) override;
   void broadcast_text(std::string text) override;
-  void broadcast_newest(std::string text) override;
+  void broadcast_newest(std::string topic, std::string text) override;
   void publish(std::shared_ptr<const FrameSet> frame) override;
   void publish_near(std::uint32_t part, std::shared_ptr<const std::string> message) override;
   FeedDemand demand() const noexcept override;

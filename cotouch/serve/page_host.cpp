@@ -107,23 +107,23 @@ void PageHost::joined(const Participant& who, const SessionSnapshot& now) {
 }
 
 void PageHost::people_changed(const std::vector<Participant>& people) {
-  feed_.broadcast_text(people_message(people));
+  feed_.broadcast_newest("people", people_message(people));
 }
 
 void PageHost::scene_changed(std::uint32_t generation, const std::string& name) {
-  feed_.broadcast_text(scene_message(generation, name));
+  feed_.broadcast_newest("scene", scene_message(generation, name));
 }
 
 void PageHost::settings_changed(const FeelSettings& feel) {
-  feed_.broadcast_text(settings_message(feel));
+  feed_.broadcast_newest("settings", settings_message(feel));
 }
 
 void PageHost::gravity_changed(double down) {
-  feed_.broadcast_text(gravity_message(down));
+  feed_.broadcast_newest("gravity", gravity_message(down));
 }
 
 void PageHost::body_changed(const SceneBody& body) {
-  feed_.broadcast_text(body_message(body));
+  feed_.broadcast_newest("body " + std::to_string(body.id), body_message(body));
 }
 
 void PageHost::hand_changed(const HandEvent& event) {
@@ -131,19 +131,19 @@ void PageHost::hand_changed(const HandEvent& event) {
 }
 
 void PageHost::job_changed(const JobStatus& job) {
-  feed_.broadcast_text(job_message(job));
+  feed_.broadcast_newest("job " + std::to_string(job.id), job_message(job));
 }
 
 void PageHost::recording_changed(bool active, double seconds) {
-  feed_.broadcast_text(recording_message(active, seconds));
+  feed_.broadcast_newest("recording", recording_message(active, seconds));
 }
 
 void PageHost::recordings_changed(const std::vector<RecordingEntry>& entries) {
-  feed_.broadcast_text(recordings_message(entries));
+  feed_.broadcast_newest("recordings", recordings_message(entries));
 }
 
 void PageHost::scenes_changed() {
-  feed_.broadcast_text(scenes_message());
+  feed_.broadcast_newest("scenes", scenes_message());
 }
 
 void PageHost::problem(ParticipantId whom, const std::string& reason) {
@@ -167,11 +167,11 @@ void PageHost::tell_sharing(const SharingStatus& sharing) {
 }
 
 void PageHost::peers_changed(const PeersView& peers) {
-  feed_.broadcast_newest(peers_message(peers));
+  feed_.broadcast_newest("peers", peers_message(peers));
 }
 
 void PageHost::network_changed(const NetworkStatus& network) {
-  feed_.broadcast_text(network_message(network));
+  feed_.broadcast_newest("network", network_message(network));
 }
 
 void PageHost::said(const ChatLine& line) {

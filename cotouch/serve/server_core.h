@@ -53,7 +53,7 @@ class Viewer {
  public:
   virtual ~Viewer() = default;
   virtual void send_text(const std::shared_ptr<const std::string>& text) = 0;
-  virtual void send_newest(const std::shared_ptr<const std::string>& text) = 0;
+  virtual void send_newest(const std::string& topic, const std::shared_ptr<const std::string>& text) = 0;
   virtual void offer(const std::shared_ptr<const FrameSet>& frame) = 0;
   virtual void offer_near(std::uint32_t part, const std::shared_ptr<const std::string>& message) = 0;
   virtual void close(FeedClose code, std::string_view reason) = 0;

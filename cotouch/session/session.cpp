@@ -225,6 +225,7 @@ void Session::leave(ParticipantId who) {
       gone = *found;
       std::erase_if(participants_, [who](const Participant& p) { return p.id == who; });
     }
+    words_.erase(who);
     tell([&](SessionListener& listener) { listener.left(gone); });
     tell_people();
   });

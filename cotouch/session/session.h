@@ -6,6 +6,7 @@
 // does delays a hand. The touch loop itself meets only channels. Who may do what is decided in arbitration.h.
 #pragma once
 
+#include <cotouch/session/allowance.h>
 #include <cotouch/session/background.h>
 #include <cotouch/session/command.h>
 #include <cotouch/session/listener.h>
@@ -251,6 +252,7 @@ class Session {
   CommandResult carry_out(ParticipantId who, const SetNetwork& wanted);
   CommandResult carry_out(ParticipantId who, const SetSynchronised& wanted);
   CommandResult carry_out(ParticipantId who, const Say& wanted);
+  bool may_speak_now(ParticipantId who);
   CommandResult carry_out(ParticipantId who, const PlaceMark& wanted);
   CommandResult carry_out(ParticipantId who, const RemoveMark& wanted);
   bool is_in_place(BodyId body);
@@ -314,6 +316,7 @@ class Session {
   // Who made what since the session was started.
   std::map<std::string, ParticipantId> recording_makers_, scene_makers_;
   std::map<std::uint32_t, ParticipantId> job_starters_;
+  std::map<ParticipantId, Allowance> words_;
   std::map<std::uint32_t, std::string> opening_;    // scenes that jobs are reading, by the order of asking
   std::uint32_t last_opening_ = 0, opened_as_ = 0;  // asked for, and the one that is open
   std::vector<std::pair<std::uint32_t, std::function<void()>>> after_opening_;

@@ -10,6 +10,10 @@
 namespace cotouch {
 namespace {
 
+// What is said and marked goes to everybody: no faster than people write.
+constexpr double k_words_per_second = 2, k_words_at_once = 20;
+constexpr const char* k_too_fast = "That is faster than anybody can follow; wait a moment.";
+
 using Kind = CommandResult::Kind;
 
 constexpr std::uint32_t k_first_remote_hand = 100;  // ids of hands that are elsewhere
@@ -352,11 +356,17 @@ CommandResult Session::carry_out(ParticipantId who, const SetSynchronised& wante
   return done();
 }
 
+bool Session::may_speak_now(ParticipantId who) {
+  const double now = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+  return words_.try_emplace(who, k_words_per_second, k_words_at_once).first->second.take(now);
+}
+
 CommandResult Session::carry_out(ParticipantId who, const Say& wanted) {
   if (!is_shared()) return not_shared();
   if (std::string reason = obstacle({.who = who, .deed = Deed::speak}); !reason.empty()) return not_now(reason);
   if (wanted.text.empty() || wanted.text.size() > k_longest_text)
     return {Kind::wrong, "A message has from 1 to 500 bytes.", 0, {}};
+  if (!may_speak_now(who)) return {Kind::too_many, k_too_fast, 0, {}};
   shared_->say(wanted.text);
   return done();
 }
@@ -367,6 +377,7 @@ CommandResult Session::carry_out(ParticipantId who, const PlaceMark& wanted) {
   if (scene_->scene.find(wanted.body) == nullptr || !is_finite(wanted.point) ||
       norm(wanted.point) > scene_->scene.size())
     return {Kind::wrong, "A mark is put on a point of a body.", 0, {}};
+  if (!may_speak_now(who)) return {Kind::too_many, k_too_fast, 0, {}};
   shared_->mark(wanted.body, wanted.point);
   return done();
 }

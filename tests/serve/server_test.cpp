@@ -312,6 +312,44 @@ TEST_F(Server, UnderstandsAMessageThatArrivesInPieces) {
   EXPECT_EQ(reply["ok"], true);
 }
 
+// Pieces that hold nothing never become a message, and pings in between keep the connection alive.
+TEST_F(Server, ClosesAFeedWhoseMessageNeverEnds) {
+  ServerLimits limits;
+  limits.ping_seconds = 0.1;
+  limits.message_seconds = 0.5;
+  start(limits);
+  Page page(port());
+  page.read_text("hello");
+  page.send_piece("{", false);
+  for (int i = 0; i < 20; ++i) {
+    page.send_piece("", false);
+    page.ping();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  const Page::Closed end = page.closed();
+  EXPECT_EQ(end.code, 4000U);
+  EXPECT_NE(end.reason.find("never ended"), std::string::npos) << end.reason;
+}
+
+// Whoever reads slowly is told how things stand, however often others have changed them meanwhile.
+TEST_F(Server, DoesNotCloseASlowPageBecauseOthersChangeThingsFast) {
+  ServerLimits limits;
+  limits.viewer_send_buffer = 4096;
+  limits.messages_per_second = 5000;
+  start(limits);
+  Page slow(port(), {.receive_buffer = 4096});
+  slow.read_text("hello");
+  Page quick(port());
+  quick.read_text("hello");
+  for (int i = 1; i <= 1200; ++i) {
+    quick.send({{"type", "settings"}, {"contact_stiffness", 20'000 + i}, {"id", i}});
+    while (quick.read_text("reply")["id"] != i) {
+    }
+  }
+  for (;;)
+    if (slow.read_text("settings")["contact_stiffness"] == 21'200) break;
+}
+
 TEST_F(Server, ClosesAFeedThatFloodsWithMessagesOrPings) {
   ServerLimits limits;
   limits.messages_per_second = 50;
