@@ -22,6 +22,8 @@
 #include <limits>
 #include <thread>
 
+#include "support/thorough.h"
+
 namespace cotouch {
 namespace {
 
@@ -613,7 +615,7 @@ TEST_F(BuildFieldSlow, SignsTheDragon) {
   const Box3d bounds = mesh.bounds();
   const ClosestTriangle closest(mesh);
   Random random(9);
-  for (int i = 0; i < 600; ++i) {
+  for (int i = 0; i < testing_support::thorough(120, 600); ++i) {
     const Vec3d p{random.uniform(bounds.low.x, bounds.high.x), random.uniform(bounds.low.y, bounds.high.y),
                   random.uniform(bounds.low.z, bounds.high.z)};
     if (closest.closest(p, 2 * h)) continue;

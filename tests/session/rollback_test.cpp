@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "session/shared_fixture.h"
+#include "support/thorough.h"
 
 namespace cotouch {
 namespace {
@@ -204,7 +205,7 @@ TEST(SyncTestSlow, EveryBuiltInSceneCanBeTakenBack) {
       return inputs;
     };
     Random random(7);
-    for (Tick tick = 0; tick < 150; ++tick) {
+    for (Tick tick = 0; tick < testing_support::thorough(60, 150); ++tick) {
       runner.carry_out(AdvanceState{tick, inputs_of(tick)});
       runner.carry_out(SaveState{tick + 1});
       const WorldState once = runner.now();

@@ -1,4 +1,5 @@
 // Many worlds drawn by a seed: nothing explodes, and nothing passes through anything.
+#include "support/thorough.h"
 #include "world/support.h"
 
 #include <cotouch/base/random.h>
@@ -120,8 +121,8 @@ TEST(RandomWorlds, NeitherExplodeNorPassThroughEachOther) {
   run_worlds(60, 81);
 }
 
-TEST(RandomWorldsSlow, AThousandNeitherExplodeNorPassThroughEachOther) {
-  run_worlds(1000, 82);
+TEST(RandomWorldsSlow, ManyNeitherExplodeNorPassThroughEachOther) {
+  run_worlds(testing_support::thorough(250, 1000), 82);
 }
 
 // Blocks, edges and corners first, thrown at a wall two cells thick.
