@@ -1,7 +1,7 @@
 // What users do with bodies that bend: parts of their own, recordings, sessions with others.
 import { expect, test, type Page } from '@playwright/test';
 import { newPage, share } from './meeting';
-import { boxStl, later, open, openOther, openScene, settled, stateOf, watchErrors } from './page';
+import { asked, boxStl, later, open, openOther, openScene, settled, stateOf, watchErrors } from './page';
 import { Server } from './server';
 import type { TestHook } from '../../src/main';
 import { decodeRecording, type StateFrame } from '../../src/protocol';
@@ -189,7 +189,7 @@ test('a recording of a soft bar bends again when it is replayed', async ({ page 
   const entry = page.locator('.recordings li').first();
   const fetched = async (ending: string) => {
     const id = (await entry.getAttribute('data-recording'))!;
-    return (await page.request.get(server.address.replace('/?', `/api/recording/${id}.${ending}?`))).body();
+    return asked(page, `/api/recording/${id}.${ending}`);
   };
   const recording = decodeRecording(new Uint8Array(await fetched('frames')).buffer);
   if (!recording.ok) throw new Error(recording.error);

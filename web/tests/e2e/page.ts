@@ -22,6 +22,14 @@ export async function open(page: Page, address: string): Promise<void> {
 }
 
 // The scene's meshes are there and a frame of it is shown.
+// What the server answers to a request that carries this page's key.
+export async function asked(page: Page, path: string): Promise<Buffer> {
+  const key = await page.evaluate(() => sessionStorage.getItem('cotouch.key')!);
+  const answer = await page.request.get(new URL(path, page.url()).href, { headers: { 'X-Cotouch-Key': key } });
+  if (!answer.ok()) throw new Error(`${path}: ${answer.status()} ${await answer.text()}`);
+  return answer.body();
+}
+
 export async function settled(page: Page, scene?: string): Promise<void> {
   await page.waitForFunction(
     (name) => {

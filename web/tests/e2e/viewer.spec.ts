@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, type Page } from '@playwright/test';
 import {
+  asked,
   cubeStl,
   dragTogether,
   forceOf,
@@ -61,7 +62,7 @@ test('the gallery loads and every scene opens', async ({ page }) => {
   await expect(page.locator('#scenes .card').first()).toBeVisible();
   const names = await sceneNames(page);
   // The built-in scenes, and none that the server does not have, in its order.
-  const ask = async <T>(what: string) => (await (await page.request.get(server.address.replace('/?', `/api/${what}?`))).json()) as T;
+  const ask = async <T>(what: string) => JSON.parse((await asked(page, `/api/${what}`)).toString()) as T;
   const { scenes } = await ask<{ scenes: { name: string }[] }>('scenes');
   expect(names).toEqual(scenes.map((scene) => scene.name));
   expect(names).toEqual(expect.arrayContaining(kBuiltIn));
@@ -538,10 +539,7 @@ async function settledHand(page: Page): Promise<void> {
 }
 
 async function recordingOf(page: Page, id: string): Promise<Recording> {
-  const key = await page.evaluate(() => sessionStorage.getItem('cotouch.key')!);
-  const address = new URL(`/api/recording/${id}.frames`, server.address).href;
-  const bytes = new Uint8Array(await (await page.request.get(address, { headers: { 'X-Cotouch-Key': key } })).body());
-  const recording = decodeRecording(bytes.buffer);
+  const recording = decodeRecording(new Uint8Array(await asked(page, `/api/recording/${id}.frames`)).buffer);
   if (!recording.ok) throw new Error(recording.error);
   return recording.value;
 }

@@ -68,7 +68,7 @@ test('gravity, mass, copies and a task are asked of the server and shown as it s
     });
   });
   // Its bodies may be copied.
-  await page.route('**/api/scene?*', async (route) => {
+  await page.route('**/api/scene', async (route) => {
     const answer = await route.fetch();
     const scene = (await answer.json()) as { bodies: { copy: boolean }[] };
     for (const entry of scene.bodies) entry.copy = true;
