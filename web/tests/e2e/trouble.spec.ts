@@ -61,7 +61,7 @@ test('a scene that the server is too busy to send is asked for again, and the ol
     ++refused[what];
     return route.fulfill({ status: 503, json: { error: 'The server is busy.' } });
   };
-  await page.route(/\/api\/scene\?/, refuse('scene'));
+  await page.route(/\/api\/scene$/, refuse('scene'));
   await page.route(/\/api\/mesh\//, refuse('mesh'));
   const name = (await sceneNames(page))[1]!;
   await page.locator(`#scenes .card[data-scene="${name}"]`).click();
