@@ -100,7 +100,7 @@ void write_scene(const std::string& name, const fs::path& path) {
   file.scene = builtin_scene(name);
   for (const SceneBody& body : file.scene.bodies) {
     file.sources.emplace_back();
-    for (std::size_t i = 0; i < body.parts.size(); ++i) file.sources.back().push_back({"part.cot", {}, {}});
+    for (std::size_t i = 0; i < body.parts.size(); ++i) file.sources.back().push_back({"part.cot", {}, {}, {}});
   }
   const std::string text = format_scene_file(file);
   parse_scene_file(text, path.string());

@@ -75,6 +75,14 @@ class DroppedParts : public ::testing::Test {
     })) << now;
     return now;
   }
+  // Without the one that a reader built with a sanitizer has about itself.
+  static Json import_of(const Json& part) {
+    Json import = part["import"], warnings = Json::array();
+    for (const Json& warning : import["warnings"])
+      if (warning.get<std::string>().find("built with a sanitizer") == std::string::npos) warnings.push_back(warning);
+    import["warnings"] = warnings;
+    return import;
+  }
   static void expect_size(const Json& part, double x, double y, double z) {
     const Json& low = part["bounds"]["min"];
     const Json& high = part["bounds"]["max"];
@@ -95,12 +103,12 @@ TEST_F(DroppedParts, ThatStateTheirUnitComeInAtTheirSize) {
   ASSERT_EQ(drop("name=a.gltf", k_assembly)["state"], "done");
   const Json part = with_bodies(1)["parts"][0];
   expect_size(part, 0.24, 0.04, 0.04);
-  EXPECT_EQ(part["import"], Json({{"unit", "m"},
-                                  {"unit_from", "stated"},
-                                  {"guess", ""},
-                                  {"up", "y"},
-                                  {"up_from", "stated"},
-                                  {"warnings", Json::array()}}));
+  EXPECT_EQ(import_of(part), Json({{"unit", "m"},
+                                   {"unit_from", "stated"},
+                                   {"guess", ""},
+                                   {"up", "y"},
+                                   {"up_from", "stated"},
+                                   {"warnings", Json::array()}}));
 }
 
 TEST_F(DroppedParts, WithoutAUnitAreGuessedWithAReason) {
@@ -117,7 +125,7 @@ TEST_F(DroppedParts, BringTheirWarningsToThePage) {
   ASSERT_EQ(
       drop("name=a.obj&unit=mm&up=y", "v 0 0 0\nv 50 0 0\nv 0 50 0\nv 0 0 50\nf 1 3 2\nf 1 2 4\nf 1 4 3\n")["state"],
       "done");
-  const Json import = with_bodies(1)["parts"][0]["import"];
+  const Json import = import_of(with_bodies(1)["parts"][0]);
   EXPECT_EQ(import["unit_from"], "given");
   EXPECT_EQ(import["up"], "y");
   EXPECT_EQ(import["up_from"], "given");

@@ -169,11 +169,17 @@ TEST(TouchLoop, ADeviceWhoseDriverHangsIsDisabledUntilItIsEnabledOnPurpose) {
   }
 }
 
+// Devices whose driver may still be on its way out when their test has ended: never destroyed, and never lost.
+ProbeDevice* left_behind() {
+  static auto& devices = *new std::vector<std::unique_ptr<ProbeDevice>>;
+  return devices.emplace_back(std::make_unique<ProbeDevice>(k_peg)).get();
+}
+
 // The driver never comes back: the loop goes, the thread stays behind and touches nothing of it when it is woken.
 TEST(TouchLoop, StoppingDoesNotWaitForEverForADriver) {
   for (const bool in_write : {true, false}) {
     static Stall stall;  // the thread that is left behind may outlive this test
-    auto* const hanging = new ProbeDevice(k_peg);
+    ProbeDevice* const hanging = left_behind();
     if (in_write)
       hanging->on_write = [](const Wrench&) { stall.wait(); };
     else
@@ -211,15 +217,15 @@ TEST(TouchLoop, StoppingDoesNotWaitForEverForADriver) {
     EXPECT_TRUE(!in_write || eventually([&] { return hanging->writes.load() > writes; }));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_LE(hanging->writes.load(), writes + 1);  // that one call, and no more
-  }                                                 // the device stays: its driver may still be on its way out
+  }
 }
 
 TEST(TouchLoop, TheWatchdogStuckInADriverIsLeftBehindToo) {
   static Stall world_stall, driver_stall;
-  auto* const device = new ProbeDevice(k_peg);
-  auto* const in_watchdog = new std::atomic<bool>{false};
-  device->on_write = [in_watchdog](const Wrench& wrench) {
-    if (in_watchdog->load() && wrench == Wrench{}) driver_stall.wait();
+  ProbeDevice* const device = left_behind();
+  static std::atomic<bool> in_watchdog{false};
+  device->on_write = [](const Wrench& wrench) {
+    if (in_watchdog.load() && wrench == Wrench{}) driver_stall.wait();
   };
   auto world = std::make_unique<testing::HookedWorld>(peg_model());
   world->on_cycle = [] { world_stall.wait(); };
@@ -227,7 +233,7 @@ TEST(TouchLoop, TheWatchdogStuckInADriverIsLeftBehindToo) {
   loop->start();
   ASSERT_TRUE(eventually([&] { return loop->frame().cycle > 10; }));
   ASSERT_TRUE(world_stall.begin());
-  in_watchdog->store(true);
+  in_watchdog.store(true);
   ASSERT_TRUE(driver_stall.begin());  // the watchdog writes its zero there
   world_stall.end();
   // The touch thread is back and finds the watchdog still inside.
