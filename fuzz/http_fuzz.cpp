@@ -20,7 +20,7 @@ class Server final : public RequestHandler, public FeedListener {
  public:
   Server() : http_({}) {
     http_.start(*this, *this, links_);
-    key_ = links_.own_key("localhost:" + std::to_string(http_.port()));
+    key_ = links_.own_key("127.0.0.1:" + std::to_string(http_.port()));
   }
   std::uint16_t port() const { return http_.port(); }
   const std::string& key() const { return key_; }
@@ -82,7 +82,14 @@ class Game {
                      k_now);
         break;
       }
-      case 2: client->become_viewer(server_.key()); break;
+      case 2:
+        client->send(RudeClient::request(server_.port(), "GET", "/feed", server_.key(),
+                                         "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                                         "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"),
+                     k_now);
+        client->receive(std::chrono::milliseconds(5));  // what comes before its answer would be refused
+        client->send(RudeClient::frame(0x81, R"({"type":"hello","protocol":2})"), k_now);
+        break;
       case 3: client->send(RudeClient::frame(choices_.byte(), text_of(choices_.bytes(200))), k_now); break;
       case 4: {
         const std::string command = k_commands[choices_.byte() % k_commands.size()] + text_of(choices_.bytes(60));
