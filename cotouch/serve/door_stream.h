@@ -2,12 +2,19 @@
 // once.
 #pragma once
 
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/beast/core/bind_handler.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 #include <boost/beast/websocket/teardown.hpp>
+#include <functional>
+#include <memory>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace cotouch {
 
@@ -30,14 +37,30 @@ class DoorStream {
 
   template <class Buffers, class Handler>
   void async_read_some(const Buffers& buffers, Handler&& handler) {
-    std::visit([&](auto& stream) { stream.async_read_some(buffers, std::forward<Handler>(handler)); }, stream_);
+    read_some({boost::asio::buffer_sequence_begin(buffers), boost::asio::buffer_sequence_end(buffers)},
+              plain(std::forward<Handler>(handler)));
   }
   template <class Buffers, class Handler>
   void async_write_some(const Buffers& buffers, Handler&& handler) {
-    std::visit([&](auto& stream) { stream.async_write_some(buffers, std::forward<Handler>(handler)); }, stream_);
+    write_some({boost::asio::buffer_sequence_begin(buffers), boost::asio::buffer_sequence_end(buffers)},
+               plain(std::forward<Handler>(handler)));
   }
 
  private:
+  // Beast's handlers have types that fill pages; with each of them both kinds of stream would be compiled again, which
+  // takes minutes. One type for all of them costs an allocation.
+  using Done = std::function<void(boost::system::error_code, std::size_t)>;
+  template <class Handler>
+  Done plain(Handler&& handler) {
+    auto executor = boost::asio::get_associated_executor(handler, get_executor());
+    auto kept = std::make_shared<std::decay_t<Handler>>(std::forward<Handler>(handler));
+    return [kept, executor](boost::system::error_code error, std::size_t bytes) {
+      boost::asio::dispatch(executor, boost::beast::bind_front_handler(std::move(*kept), error, bytes));
+    };
+  }
+  void read_some(std::vector<boost::asio::mutable_buffer> buffers, Done done);
+  void write_some(std::vector<boost::asio::const_buffer> buffers, Done done);
+
   std::variant<Plain, Tls> stream_;
 };
 

@@ -1,7 +1,5 @@
 #include <cotouch/base/realtime.h>
 
-#include <cotouch/base/sanitized.h>
-
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -12,6 +10,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "support/sanitized.h"
 
 namespace cotouch {
 namespace {
@@ -51,9 +51,7 @@ std::size_t locked_bytes() {
 }
 
 TEST(LockedMemory, IncludesWhatIsAllocatedLater) {
-#ifdef COTOUCH_SANITIZED
-  GTEST_SKIP() << "a sanitizer reserves more than can be locked";
-#endif
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more than can be locked";
   const LockedMemory locked = lock_memory();
   if (locked != LockedMemory::all) GTEST_SKIP() << "this process may not lock as much as it likes";
   const std::size_t before = locked_bytes(), size = 4U << 20U;
@@ -65,9 +63,7 @@ TEST(LockedMemory, IncludesWhatIsAllocatedLater) {
 }
 
 TEST(LockedMemory, WithALimitLaterAllocationsDoNotFail) {
-#ifdef COTOUCH_SANITIZED
-  GTEST_SKIP() << "a sanitizer reserves more than can be locked";
-#endif
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more than can be locked";
   // In a process of its own, whose privilege to exceed the limit is given up.
   const pid_t child = fork();
   if (child == 0) {

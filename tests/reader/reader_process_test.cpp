@@ -1,5 +1,4 @@
 #include <cotouch/base/error.h>
-#include <cotouch/base/sanitized.h>
 #include <cotouch/mesh/reader_process.h>
 #include <support/temporary_folder.h>
 
@@ -129,7 +128,6 @@ TEST_F(ReaderProcess, StartsAlsoIfTheLowDescriptorsAreClosed) {
   close(kept);
 }
 
-#ifndef COTOUCH_SANITIZED
 TEST_F(ReaderProcess, CanReachNothingOutside) {
   for (const char* deed : {"open", "write", "fork", "socket", "code"}) EXPECT_EQ(told(deed), "refused") << deed;
   // What no reader ever has a reason to try ends it.
@@ -172,8 +170,6 @@ TEST_F(ReaderProcess, SaysIfTheKernelCannotRestrictIt) {
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
-#endif
-
 TEST_F(ReaderProcess, GetsFilesBesideTheFirstAndNoOthers) {
   std::filesystem::create_directories(folder_ / "in/below");
   std::ofstream(folder_ / "in/a.bin") << "a";
@@ -249,9 +245,7 @@ TEST_F(ReaderProcess, RunsOnOneProcessorWithTheLowestPriority) {
   EXPECT_EQ(look.priority, 19);
   EXPECT_EQ(look.policy, SCHED_BATCH);
   EXPECT_EQ(look.processors, 1);
-#ifndef COTOUCH_SANITIZED
   EXPECT_TRUE(look.filtered);
-#endif
 }
 
 TEST_F(ReaderProcess, IsMissedInWords) {

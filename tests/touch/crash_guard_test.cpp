@@ -1,11 +1,11 @@
 #include <cotouch/touch/crash_guard.h>
 
 #include <cotouch/base/error.h>
-#include <cotouch/base/sanitized.h>
 #include <cotouch/touch/loop.h>
 
 #include "fixtures.h"
 #include "support/eventually.h"
+#include "support/sanitized.h"
 #include "support/temporary_folder.h"
 
 #include <gtest/gtest.h>
@@ -91,12 +91,8 @@ TEST(CrashGuard, LeavesZeroForceHoweverTheProcessEnds) {
     RecordProperty("ms_after_signal_" + std::to_string(signal), std::to_string(took));
     EXPECT_EQ(motor.force(), 0) << signal;
     // 50 ms without a heartbeat, or at once after a death; the rest is for a busy machine.
-#ifdef COTOUCH_SANITIZED
-    constexpr double k_longest = 4000;  // a sanitizer writes its report before the process dies
-#else
-    constexpr double k_longest = 500;
-#endif
-    EXPECT_LT(took, k_longest) << signal;
+    // A sanitizer writes its report before the process dies.
+    EXPECT_LT(took, is_sanitized() ? 4000 : 500) << signal;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     EXPECT_EQ(motor.force(), 0) << signal;
   }
