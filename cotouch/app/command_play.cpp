@@ -29,8 +29,7 @@ void run_play(const PlayCommand& command) {
   std::error_code ignored;
   if (command.scene.empty() && std::filesystem::exists(state_folder() / "scenes" / k_unsaved_scene, ignored))
     say("What was changed and not saved is in the gallery, or: cotouch play " + std::string(k_unsaved_scene));
-  session.command(session.join(ParticipantKind::program, "cotouch play"), ShowScene{std::move(scene)});
-  server.start();
+  server.start(session.join(ParticipantKind::program, "cotouch play"), std::move(scene));
   // Not by say(), which would take the code's colours away; nothing of a stranger's file is in it.
   if (const std::string others = server.for_others(::isatty(STDOUT_FILENO) == 1); !others.empty())
     std::puts(others.c_str());

@@ -227,8 +227,7 @@ void run_with_page(const ShareCommand& command, const SharedSessionSettings& set
   if (!command.json && scene) say(scene->title + ": " + scene->summary);
   if (!command.json && !no_spacemouse.empty()) say(no_spacemouse);
   const bool hosts = scene.has_value();
-  if (scene) session.command(self, ShowScene{std::move(*scene)});
-  server.start();
+  server.start(self, std::move(scene));
   const CommandResult result = hosts ? session.command_and_wait(self, StartSharing{settings.name})
                                      : session.command_and_wait(self, JoinSharing{command.invite, settings.name});
   if (!result.done()) throw Error(result.reason);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <future>
 #include <utility>
 
 extern char** environ;
@@ -93,8 +94,15 @@ Session& PageServer::make_session(SessionSettings settings, std::string& no_spac
   return *session_;
 }
 
-void PageServer::start() {
+void PageServer::start(ParticipantId who, std::optional<Scene> scene) {
   session_->start();
+  if (scene) {
+    // However long that takes: large parts are drawn anew.
+    std::promise<CommandResult> answer;
+    session_->command(who, ShowScene{std::move(*scene)},
+                      [&](const CommandResult& result) { answer.set_value(result); });
+    if (const CommandResult shown = answer.get_future().get(); !shown.done()) throw Error(shown.reason);
+  }
   server_->start(*host_, *host_, *links_);
   if (options_.open) open_in_browser();
 }

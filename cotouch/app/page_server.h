@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ class PageServer {
   // Once, before start(). Sets where recordings, the identity and received scenes are kept; `no_spacemouse` says why
   // there is none.
   Session& make_session(SessionSettings settings, std::string& no_spacemouse);
-  void start();
+  // With a scene, which `who` opens before the first page comes in. Throws Error if it cannot be shown.
+  void start(ParticipantId who, std::optional<Scene> scene);
   // The owner's, for a browser at this machine.
   std::string address() const { return address_with(server_->origin(), links_->own_token()); }
   // What is to be said if people at other machines can reach the page: by which addresses, as what, and how safe that

@@ -49,9 +49,14 @@ ServedScene::ServedScene(const ExperimentOptions& options, const std::string& na
   host_ = std::make_unique<PageHost>(pages, *session_, *server_, links_);
   session_->start();
   server_->start(*host_, *host_, links_);
-  const ParticipantId who = session_->join(ParticipantKind::program, name);
-  session_->command_and_wait(who, ShowScene{std::move(shown)});
-  hand_ = lead_hand(*session_, who, script);
+  who_ = session_->join(ParticipantKind::program, name);
+  session_->command_and_wait(who_, ShowScene{std::move(shown)});
+  hand_ = lead_hand(*session_, who_, script);
+}
+
+void ServedScene::let_go() {
+  hand_ = {};
+  session_->command_and_wait(who_, ReleaseHand{});
 }
 
 // Viewers leave before what serves them does.

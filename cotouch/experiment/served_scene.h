@@ -23,6 +23,8 @@ class ServedScene {
   std::uint16_t port() const { return server_->port(); }
   // With which a client comes in that calls the server 127.0.0.1.
   std::string key() const { return links_.own_key("127.0.0.1:" + std::to_string(port())); }
+  // Nobody holds anything any more.
+  void let_go();
   const CycleHistogram& cycle_times() const { return *session_->cycle_times(); }
   const std::filesystem::path& recordings() const { return recordings_; }
 
@@ -33,6 +35,7 @@ class ServedScene {
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<PageHost> host_;
+  ParticipantId who_{};
   std::jthread hand_;  // leads a body along its script, round and round
 };
 

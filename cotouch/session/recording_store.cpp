@@ -23,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t k_most_listed = 500;
 constexpr std::uintmax_t k_largest_note = 4096;
 
 bool read_note(const fs::path& file, RecordingEntry& entry) {
@@ -89,7 +88,7 @@ std::vector<RecordingEntry> RecordingStore::list() const {
   // The ids are dates.
   std::sort(entries.begin(), entries.end(),
             [](const RecordingEntry& a, const RecordingEntry& b) { return a.id > b.id; });
-  if (entries.size() > k_most_listed) entries.resize(k_most_listed);
+  if (entries.size() > k_most) entries.resize(k_most);
   return entries;
 }
 

@@ -25,7 +25,9 @@ class RecordingStore {
  public:
   explicit RecordingStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // Newest first. Files that are no recordings are left out.
+  static constexpr std::size_t k_most = 500;
+
+  // Newest first, at most k_most. Files that are no recordings are left out.
   std::vector<RecordingEntry> list() const;
   // A free id for a recording that starts now: "2026-01-31-101500".
   std::string new_id() const;

@@ -119,19 +119,26 @@ void RunningWorld::attach() {
   }
 }
 
-void RunningWorld::change(const Scene& scene, const FeelSettings& feel) {
-  if (followed_ != nullptr) {
-    if (loop_.change({nullptr, limit_settings(feel)}) == 0) throw Error(k_standing, ErrorCode::busy);
-    feel_.max_force = feel.max_force;
+RunningWorld::Change RunningWorld::make_change(const Scene& scene, const FeelSettings& feel, bool follows) {
+  Change change;
+  change.feel_ = feel;
+  if (follows) return change;
+  change.world_ = local_world(scene, feel);
+  check_weight(change.world_.world->model());
+  return change;
+}
+
+void RunningWorld::take(Change change) {
+  World& next = change.world_;
+  next.change = loop_.change({next.world.get(), limit_settings(change.feel_)});
+  if (next.change == 0) throw Error(k_standing, ErrorCode::busy);
+  if (next.world == nullptr) {
+    feel_.max_force = change.feel_.max_force;
     return;
   }
-  World next = local_world(scene, feel);
-  check_weight(next.world->model());
-  next.change = loop_.change({next.world.get(), limit_settings(feel)});
-  if (next.change == 0) throw Error(k_standing, ErrorCode::busy);
   worlds_.push_back(std::move(next));
   for (HandDevice& device : devices_) device.attach(*worlds_.back().world);
-  feel_ = feel;
+  feel_ = change.feel_;
 }
 
 void RunningWorld::wait_for(std::uint64_t change) {

@@ -81,10 +81,13 @@ class RunningWorld {
   bool follow(const WorldState& newest) noexcept { return followed_->follow(newest); }
   const LocalHand& local_hand() noexcept { return followed_->local_hand(); }
 
-  // Feels differently from the next cycle on, with the bodies where they are; the scene may differ in gravity, masses
-  // and such, not in which bodies there are. A world that follows takes over the largest force that is felt and nothing
-  // else. Throws Error if a body would be too heavy (check_weight) or the loop stands still.
-  void change(const Scene& scene, const FeelSettings& feel);
+  // A world to feel differently in; the scene may differ in gravity, masses and such, not in which bodies there are.
+  // One that follows takes over the largest force that is felt and nothing else. Takes a while and disturbs nothing: on
+  // any thread. Throws Error if a body would be too heavy (check_weight).
+  class Change;
+  static Change make_change(const Scene& scene, const FeelSettings& feel, bool follows);
+  // From the next cycle on, with the bodies where they are. Throws Error if the loop stands still.
+  void take(Change change);
   // Begins with the next cycle, for which this waits, and does not disturb the loop. `scene` says where a replay finds
   // the scene. Throws Error if the loop stands still, or if the world is followed: then its own inputs are recorded.
   Recording start_recording(const std::string& scene);
@@ -95,9 +98,9 @@ class RunningWorld {
 
  private:
   struct World {
-    std::uint64_t change;  // the loop's number for it
+    std::uint64_t change = 0;  // the loop's number for it
     std::unique_ptr<TouchWorld> world;
-    WatchedContacts* contacts;  // the same world's
+    WatchedContacts* contacts = nullptr;  // the same world's
   };
   RunningWorld(const FeelSettings& feel, HandDevices& devices, World world);
   static World local_world(const Scene& scene, const FeelSettings& feel);
@@ -111,6 +114,13 @@ class RunningWorld {
   FollowedWorld* followed_ = nullptr;
   std::uint64_t first_recorded_ = 0, dropped_before_ = 0;
   TouchLoop loop_;
+};
+
+class RunningWorld::Change {
+ private:
+  friend class RunningWorld;
+  World world_;  // none: that of the loop goes on
+  FeelSettings feel_;
 };
 
 // What a recording's `scene` says, for recordings made here: the scene's name, what differs from it, and how its world

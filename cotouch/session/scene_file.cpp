@@ -3,6 +3,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
 #include <cotouch/base/trig.h>
+#include <cotouch/base/units.h>
 #include <cotouch/contact/asset.h>
 #include <cotouch/mesh/import.h>
 #include <cotouch/session/names.h>
@@ -101,6 +102,14 @@ std::string elastic(const ElasticSettings& settings) {
   for (const Anchor& anchor : settings.anchors) anchors += (anchors.empty() ? "" : ", ") + in_quotes(to_string(anchor));
   if (!anchors.empty()) out += ", anchors = [" + anchors + "]";
   return out + " }";
+}
+
+bool has_name(const std::string& unit) {
+  try {
+    return metres_per(unit) > 0;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 class SceneWriter {
@@ -203,6 +212,10 @@ class SceneWriter {
     line("name", in_quotes(part.name));
     if (!source.asset.empty()) {
       line("asset", in_quotes(source.asset.generic_string()));
+      if (part.import && has_name(part.import->facts.unit)) {
+        line("unit", in_quotes(part.import->facts.unit));
+        line("up", in_quotes(std::string(1, part.import->facts.up_axis)));
+      }
     } else {
       line("mesh", in_quotes(source.mesh.generic_string()));
       if (!source.unit.empty()) line("unit", in_quotes(source.unit));
@@ -251,20 +264,40 @@ class PartReader {
       if (!known) known = std::make_shared<const Part>(read_asset(folder_ / source.asset));
       part.part = known;
       part.settings = known->settings;
+      if (!source.unit.empty() && !source.up.empty()) part.import = import_of(source);
       return;
     }
-    std::shared_ptr<const TriangleMesh>& known = meshes_[{source.mesh, source.unit, source.up}];
-    ImportOptions options;
-    if (!source.unit.empty()) options.unit = source.unit;
-    if (!source.up.empty()) options.up_axis = source.up;
-    if (!known) known = std::make_shared<const TriangleMesh>(load_mesh(folder_ / source.mesh, options, progress).mesh);
-    part.mesh = known;
+    Mesh& known = meshes_[{source.mesh, source.unit, source.up}];
+    if (!known.mesh) {
+      ImportOptions options;
+      if (!source.unit.empty()) options.unit = source.unit;
+      if (!source.up.empty()) options.up_axis = source.up;
+      ImportedMesh imported = load_mesh(folder_ / source.mesh, options, progress);
+      known.import = std::make_shared<const PartImport>(PartImport{imported.facts, imported.report.warnings()});
+      known.mesh = std::make_shared<const TriangleMesh>(std::move(imported.mesh));
+    }
+    part.mesh = known.mesh;
+    part.import = known.import;
   }
 
  private:
+  // What a scene says of an asset: how its mesh was read once.
+  static std::shared_ptr<const PartImport> import_of(const PartSource& source) {
+    PartImport import;
+    import.facts.unit = source.unit;
+    import.facts.metres_per_unit = metres_per(source.unit);
+    import.facts.up_axis = source.up.front();
+    import.facts.unit_from = import.facts.up_from = ImportFacts::From::given;
+    return std::make_shared<const PartImport>(std::move(import));
+  }
+
+  struct Mesh {
+    std::shared_ptr<const TriangleMesh> mesh;
+    std::shared_ptr<const PartImport> import;
+  };
   fs::path folder_;
   std::map<fs::path, std::shared_ptr<const Part>> assets_;
-  std::map<std::tuple<fs::path, std::string, std::string>, std::shared_ptr<const TriangleMesh>> meshes_;
+  std::map<std::tuple<fs::path, std::string, std::string>, Mesh> meshes_;
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace cotouch {
 namespace {
 
 constexpr int k_niceness = 5;
+constexpr std::size_t k_most_waiting = 32;  // commands of one participant
 constexpr std::array<std::string_view, 10> k_people_colors{"#e4572e", "#17b890", "#f3a712", "#7768ae", "#2e86ab",
                                                            "#c6488e", "#8ab17d", "#b5651d", "#4f9dd9", "#9c9c4b"};
 
@@ -39,6 +40,7 @@ Session::Session(SessionSettings settings, SceneLibrary& library, std::unique_pt
   }
   if (spacemouse_) spacemouse_id_ = join(ParticipantKind::device, "SpaceMouse");
   background_ = std::make_unique<Background>();
+  builder_ = std::make_unique<Background>();
   jobs_ = std::make_unique<JobQueue>([this](const JobStatus& status) {
     post([this, status] {
       if (status.state != JobState::running) job_starters_.erase(status.id);
@@ -69,8 +71,10 @@ void Session::stop() {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
   jobs_.reset();
+  builder_.reset();
   background_.reset();
   // What nobody will do any more may hold a world, which must not outlive its devices.
+  waiting_.clear();
   std::deque<std::function<void()>> forgotten;
   {
     const std::scoped_lock lock(tasks_mutex_);
@@ -84,6 +88,25 @@ void Session::post(std::function<void()> task) {
     tasks_.push_back(std::move(task));
   }
   tasks_wake_.notify_one();
+}
+
+void Session::in_turn(std::function<void()> task) {
+  waiting_.push_back(std::move(task));
+  take_turns();
+}
+
+void Session::take_turns() {
+  if (std::exchange(taking_turns_, true)) return;
+  while (!turn_is_taken_ && !waiting_.empty()) {
+    const std::function<void()> task = std::move(waiting_.front());
+    waiting_.pop_front();
+    try {
+      task();
+    } catch (const std::exception& error) {
+      tell_problem(ParticipantId::nobody, error.what());
+    }
+  }
+  taking_turns_ = false;
 }
 
 void Session::run(const std::stop_token& stop) {
@@ -214,7 +237,7 @@ void Session::leave(ParticipantId who) {
     const std::scoped_lock lock(people_mutex_);
     let_go();  // at once, whatever the session is busy with
   }
-  post([this, who, let_go] {
+  const auto forget = [this, who, let_go] {
     Participant gone;
     {
       // After the last command of this participant, which may have been to take a hand.
@@ -228,7 +251,8 @@ void Session::leave(ParticipantId who) {
     words_.erase(who);
     tell([&](SessionListener& listener) { listener.left(gone); });
     tell_people();
-  });
+  };
+  post([this, forget] { in_turn(forget); });
 }
 
 void Session::rename(ParticipantId who, std::string name) {
@@ -322,7 +346,7 @@ SessionSnapshot Session::snapshot_now() {
 }
 
 SessionSnapshot Session::snapshot() {
-  return ask<SessionSnapshot>([this] { return snapshot_now(); });
+  return ask<SessionSnapshot>(When::now, [this] { return snapshot_now(); });
 }
 
 std::shared_ptr<const ShownScene> Session::scene_of(const Recording& recording) {
@@ -337,9 +361,18 @@ void Session::command(ParticipantId who, SessionCommand command, Answered answer
   // and may be to take a hand; that is let go when it is the command's turn.
   std::vector<HandEvent> released;
   if (const auto* wanted = std::get_if<ReleaseHand>(&command)) released = release_held_by(who, wanted->hand);
+  if (!answered) answered = [](const CommandResult&) {};
   post([this, who, command = std::move(command), answered = std::move(answered), released = std::move(released)] {
     for (const HandEvent& event : released) tell([&](SessionListener& listener) { listener.hand_changed(event); });
-    perform_and_answer(who, command, answered);
+    // Nobody keeps others waiting by asking for ever more.
+    std::size_t& waiting = waiting_commands_[who];
+    if (waiting == k_most_waiting && !std::holds_alternative<ReleaseHand>(command))
+      return answered({CommandResult::Kind::too_many, "Too much is waiting to be done already; wait a moment.", 0, {}});
+    ++waiting;
+    in_turn([this, who, command, answered] {
+      if (--waiting_commands_[who] == 0) waiting_commands_.erase(who);
+      perform(who, command, answered);
+    });
   });
 }
 
@@ -371,7 +404,7 @@ CommandResult Session::save_scene(ParticipantId who, const std::string& name, Re
     Scene scene;
     std::uint32_t generation = 0;
   };
-  Now now = ask<Now>([this, who, name] {
+  Now now = ask<Now>(When::in_turn, [this, who, name] {
     Wish wish;
     wish.who = who;
     wish.deed = Deed::save_scene;

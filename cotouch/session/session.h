@@ -4,6 +4,9 @@
 // One thread of its own (the session's thread) owns all of this and makes the views. Others meet it in two ways: they
 // leave it commands, or they move a hand, which goes straight to the touch loop's device so that nothing the session
 // does delays a hand. The touch loop itself meets only channels. Who may do what is decided in arbitration.h.
+//
+// Nothing slow happens on that thread: worlds are made on another, the builder's. What is asked for meanwhile waits
+// until it is its turn, so that everything is done in the order in which it was asked for; views go on.
 #pragma once
 
 #include <cotouch/session/allowance.h>
@@ -35,10 +38,11 @@ class SharedSession;
 struct SessionSettings {
   std::filesystem::path recordings;  // folder
   double views_per_second = 60;
-  double hand_patience = 5;                     // seconds of silence after which somebody else may take a hand
-  double recording_seconds = 600;               // the longest recording
-  std::uint64_t recording_bytes = 2ULL << 30U;  // that all recordings together may take on the disk
-  double unsaved_after = 1;                     // seconds after a change, what was not saved is kept (scene_library.h)
+  double hand_patience = 5;                              // seconds of silence after which somebody else may take a hand
+  double recording_seconds = 600;                        // the longest recording
+  std::uint64_t recording_bytes = 2ULL << 30U;           // that all recordings together may take on the disk
+  std::size_t most_recordings = RecordingStore::k_most;  // more would not be listed, and so not counted
+  double unsaved_after = 1;  // seconds after a change, what was not saved is kept (scene_library.h)
   PartSettings added{{.resolution = 96}, {.points = 16384}, {}};  // how added parts are prepared
   SharedSessionSettings sharing = {};  // over the network; its folder and identity must be given before it is used
 };
@@ -114,8 +118,9 @@ class Session {
 
   void post(std::function<void()> task);
   // Runs `question` on the session's thread and waits for its answer.
+  enum class When : std::uint8_t { now, in_turn };
   template <class T>
-  T ask(std::function<T()> question);
+  T ask(When when, std::function<T()> question);
   // With people_mutex_ held.
   Hand* find_hand(HandId id);
   const Participant* find_participant(ParticipantId id) const;
@@ -128,6 +133,13 @@ class Session {
   // The session's thread only, from here on.
   void run(const std::stop_token& stop);
   void tick();
+  // Whatever changes the scene or its world takes turns: `task` is done now, or once those before it are done.
+  void in_turn(std::function<void()> task);
+  void take_turns();
+  // For the task whose turn it is: `make` on the builder's thread, then `use` here with what was made, which ends the
+  // turn. What either throws is the answer.
+  template <class Make, class Use>
+  void make_then(Make make, Use use, Answered answered);
   template <class Tell>
   void tell(const Tell& what);
   void tell_problem(ParticipantId whom, const std::string& reason);
@@ -172,20 +184,22 @@ class Session {
                                            std::optional<MemberId> following);
   // `why` is for those who hold a hand and lose it by this. If it throws, the old scene goes on.
   void install(Stage stage, std::string_view why);
-  void install(std::shared_ptr<const ShownScene> scene, std::string_view why);
-  // For changes that bring something new to draw or to feel: makes the scene on the session's thread, the rest in the
-  // background, and does it again if another scene was faster. `pictures` are those of what is new.
+  // Makes the stage of a changed scene and installs it. `pictures` are those of what is new in it, if there are any.
+  void change_scene(Scene scene, std::string why, Answered answered, const std::vector<ShownPart>& pictures = {});
+  // The end of a job that changes the scene, when it is its turn; whoever started it hears what stood in the way.
   using MakeScene = std::function<std::optional<Scene>()>;  // nothing: no longer wanted
-  void install_later(ParticipantId who, MakeScene make, std::string why, std::vector<ShownPart> pictures);
+  void change_after_job(ParticipantId who, MakeScene make, std::string why, std::vector<ShownPart> pictures);
   // After any change of what could be saved: soon, what has no name is kept.
   void note_change();
   void keep_unsaved();
   // A copy to be changed and installed: as it is felt and where things stand now, and without a name, because it will
   // no longer be what can be opened by that name.
   Scene scene_to_edit();
-  // The same bodies go on where they are, in a world that differs in gravity, masses and such.
-  void go_on_with(Scene scene);
-  void rebuild_loop();
+  // The same bodies go on where they are, in a world that differs in gravity, masses and such. `then` comes last.
+  void go_on_with(Scene scene, std::function<void()> then, Answered answered);
+  // A new loop, for bodies that are put somewhere else: it begins with zero force fading in.
+  void restart_loop(std::string why, std::function<void()> then, Answered answered);
+  void exchange_world(std::unique_ptr<RunningWorld> world);
   void start_loop();
   void end_loop();
   void release_all(std::string_view why);
@@ -200,27 +214,26 @@ class Session {
   std::string obstacle(const Wish& wish);
   // The same at the end of a job, whose starter may have left.
   std::string obstacle_after_job(ParticipantId who, Deed deed);
-  CommandResult perform(ParticipantId who, const SessionCommand& command);
-  // Also for what is done in the background and answered later.
-  void perform_and_answer(ParticipantId who, const SessionCommand& command, const Answered& answered);
-  void delete_later(ParticipantId who, const DeleteRecording& wanted, const Answered& answered);
-  void delete_later(ParticipantId who, const DeleteScene& wanted, const Answered& answered);
+  void perform(ParticipantId who, const SessionCommand& command, const Answered& answered);
+  // Those with `answered` are answered once it is done, elsewhere or later.
+  void carry_out(ParticipantId who, const DeleteRecording& wanted, const Answered& answered);
+  void carry_out(ParticipantId who, const DeleteScene& wanted, const Answered& answered);
   CommandResult carry_out(ParticipantId who, const OpenScene& wanted);
-  CommandResult carry_out(ParticipantId who, const ShowScene& wanted);
-  CommandResult carry_out(ParticipantId who, const ResetScene& wanted);
+  void carry_out(ParticipantId who, const ShowScene& wanted, const Answered& answered);
+  void carry_out(ParticipantId who, const ResetScene& wanted, const Answered& answered);
   CommandResult carry_out(ParticipantId who, const GraspBody& wanted);
   CommandResult carry_out(ParticipantId who, const ReleaseHand& wanted);
-  CommandResult carry_out(ParticipantId who, const ChangeSettings& wanted);
+  void carry_out(ParticipantId who, const ChangeSettings& wanted, const Answered& answered);
   CommandResult carry_out(ParticipantId who, const StartRecording& wanted);
   CommandResult carry_out(ParticipantId who, const StopRecording& wanted);
   CommandResult carry_out(ParticipantId who, const AddPart& wanted);
   CommandResult carry_out(ParticipantId who, const Reimport& wanted);
-  CommandResult carry_out(ParticipantId who, const SetGravity& wanted);
-  CommandResult carry_out(ParticipantId who, const SetBody& wanted);
+  void carry_out(ParticipantId who, const SetGravity& wanted, const Answered& answered);
+  void carry_out(ParticipantId who, const SetBody& wanted, const Answered& answered);
   CommandResult carry_out(ParticipantId who, const BendBody& wanted);
-  CommandResult carry_out(ParticipantId who, const CopyBody& wanted);
-  CommandResult carry_out(ParticipantId who, const RemoveBody& wanted);
-  CommandResult carry_out(ParticipantId who, const ResetTask& wanted);
+  void carry_out(ParticipantId who, const CopyBody& wanted, const Answered& answered);
+  void carry_out(ParticipantId who, const RemoveBody& wanted, const Answered& answered);
+  void carry_out(ParticipantId who, const ResetTask& wanted, const Answered& answered);
   CommandResult carry_out(ParticipantId who, const CancelJob& wanted);
 
   // session_reimport.cpp
@@ -236,9 +249,9 @@ class Session {
   // session_sharing.cpp
   bool is_shared() const { return shared_ != nullptr; }
   std::string own_name(ParticipantId who, const std::string& wanted);
-  CommandResult begin_sharing(ParticipantId who, const std::string& name,
-                              const std::function<void(SharedSession&)>& begin);
-  void end_sharing(const SharingStatus& status);
+  void begin_sharing(ParticipantId who, const std::string& name, std::function<void(SharedSession&)> begin,
+                     const Answered& answered);
+  void end_sharing(const SharingStatus& status, const Answered& answered);
   void follow_shared(const Scene& scene, const FeelSettings& feel, MemberId self);
   void meet(const std::vector<SharedPerson>& people);
   void show_peers(PeersView peers);
@@ -246,9 +259,9 @@ class Session {
   void tell_network();
   // Which wishes cannot be granted while others are in the same world; empty: it can.
   static std::string obstacle_while_shared(const SessionCommand& command);
-  CommandResult carry_out(ParticipantId who, const StartSharing& wanted);
-  CommandResult carry_out(ParticipantId who, const JoinSharing& wanted);
-  CommandResult carry_out(ParticipantId who, const LeaveSharing& wanted);
+  void carry_out(ParticipantId who, const StartSharing& wanted, const Answered& answered);
+  void carry_out(ParticipantId who, const JoinSharing& wanted, const Answered& answered);
+  void carry_out(ParticipantId who, const LeaveSharing& wanted, const Answered& answered);
   CommandResult carry_out(ParticipantId who, const SetNetwork& wanted);
   CommandResult carry_out(ParticipantId who, const SetSynchronised& wanted);
   CommandResult carry_out(ParticipantId who, const Say& wanted);
@@ -322,6 +335,9 @@ class Session {
   std::vector<std::pair<std::uint32_t, std::function<void()>>> after_opening_;
   std::optional<Clock::time_point> changed_at_;  // what was not saved, and is not kept yet
   bool keeps_unsaved_ = false;                   // there is something of this scene in the library
+  bool turn_is_taken_ = false, taking_turns_ = false;
+  std::deque<std::function<void()>> waiting_;  // for their turn
+  std::map<ParticipantId, std::size_t> waiting_commands_;
   std::atomic<double> longest_task_{0};
 
   // A session over the network, if there is one. Its thread meets the running world here, without waiting for more than
@@ -349,7 +365,7 @@ class Session {
     std::uint32_t epoch() const { return epoch_; }
 
    private:
-    void post(std::function<void()> task);  // forgotten if it comes too late
+    void post(std::function<void()> task);  // in turn; forgotten if it comes too late
 
     Session& session_;
     std::atomic<std::uint32_t> epoch_ = 0;
@@ -359,7 +375,7 @@ class Session {
   };
   Bridge bridge_{*this};
   std::unique_ptr<SharedSession> shared_;
-  std::future<void> leaving_;  // one that is being left
+  std::shared_future<void> leaving_;  // one that is being left
   std::optional<MemberId> following_;
   SharingStatus sharing_;
   NetworkStatus network_;
@@ -371,7 +387,8 @@ class Session {
 
   std::jthread thread_;
   // Last: their threads use everything above.
-  std::unique_ptr<Background> background_;
+  std::unique_ptr<Background> background_;  // for files
+  std::unique_ptr<Background> builder_;     // for worlds
   std::unique_ptr<JobQueue> jobs_;
 };
 

@@ -5,6 +5,7 @@
 #include <cotouch/session/session.h>
 
 #include <future>
+#include <type_traits>
 
 namespace cotouch {
 
@@ -18,17 +19,44 @@ T wait_for(std::future<T>& answer) {
 }
 
 template <class T>
-T Session::ask(std::function<T()> question) {
+T Session::ask(When when, std::function<T()> question) {
   auto promise = std::make_shared<std::promise<T>>();
   std::future<T> answer = promise->get_future();
-  post([promise, question = std::move(question)] {
+  std::function<void()> task = [promise, question = std::move(question)] {
     try {
       promise->set_value(question());
     } catch (...) {
       promise->set_exception(std::current_exception());
     }
-  });
+  };
+  if (when == When::in_turn) task = [this, task = std::move(task)] { in_turn(task); };
+  post(std::move(task));
   return wait_for(answer);
+}
+
+template <class Make, class Use>
+void Session::make_then(Make make, Use use, Answered answered) {
+  using Made = std::invoke_result_t<Make&>;
+  turn_is_taken_ = true;
+  builder_->post([this, make = std::move(make), use = std::move(use), answered = std::move(answered)]() mutable {
+    const auto made = std::make_shared<std::optional<Made>>();
+    CommandResult failed{CommandResult::Kind::wrong, {}, 0, {}};
+    try {
+      made->emplace(make());
+    } catch (const std::exception& error) {
+      failed.reason = error.what();
+    }
+    post([this, made, use, answered, result = std::move(failed)]() mutable {
+      try {
+        if (*made) result = use(std::move(**made));
+      } catch (const std::exception& error) {
+        result.reason = error.what();
+      }
+      turn_is_taken_ = false;
+      if (answered) answered(result);
+      take_turns();
+    });
+  });
 }
 
 template <class Tell>

@@ -46,20 +46,16 @@ CommandResult Session::carry_out(ParticipantId who, const BendBody& wanted) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty())
     return {Kind::not_now, std::move(reason), 0, {}};
   const std::shared_ptr<const Part> part = body->parts[0].part;
-  return start_job(who, JobLane::parts, "Making " + body->name + (wanted.elastic ? " bend" : " rigid"),
-                   [this, who, part, asked = std::make_shared<const BendBody>(wanted)](Progress& progress) {
-                     const auto bent = std::make_shared<const Part>(with_elastic(*part, asked->elastic, progress));
-                     progress.update("drawing it", 0);
-                     Scene alone;
-                     alone.bodies.emplace_back().parts.emplace_back().part = bent;
-                     const std::vector<ShownPart> pictures = show(std::move(alone))->parts;
-                     post([this, who, id = asked->body, part, bent, pictures] {
-                       // Preparing takes a while, and someone may have taken hold in the meantime.
-                       const std::string reason = obstacle_after_job(who, Deed::change_bodies);
-                       if (!reason.empty()) return tell_problem(who, reason);
-                       bend_now(who, id, part, bent, pictures);
-                     });
-                   });
+  return start_job(
+      who, JobLane::parts, "Making " + body->name + (wanted.elastic ? " bend" : " rigid"),
+      [this, who, part, asked = std::make_shared<const BendBody>(wanted)](Progress& progress) {
+        const auto bent = std::make_shared<const Part>(with_elastic(*part, asked->elastic, progress));
+        progress.update("drawing it", 0);
+        Scene alone;
+        alone.bodies.emplace_back().parts.emplace_back().part = bent;
+        const std::vector<ShownPart> pictures = show(std::move(alone))->parts;
+        post([this, who, id = asked->body, part, bent, pictures] { bend_now(who, id, part, bent, pictures); });
+      });
 }
 
 void Session::bend_now(ParticipantId who, BodyId id, const std::shared_ptr<const Part>& before,
@@ -79,7 +75,7 @@ void Session::bend_now(ParticipantId who, BodyId id, const std::shared_ptr<const
     if (!held) changed.motion = Motion::free;
     return scene;
   };
-  install_later(who, make, bent->elastic ? "A body was made to bend." : "A body was made rigid.", pictures);
+  change_after_job(who, make, bent->elastic ? "A body was made to bend." : "A body was made rigid.", pictures);
 }
 
 }  // namespace cotouch

@@ -56,6 +56,19 @@ std::string name_of_copy(const Scene& scene, const std::string& original) {
   }
 }
 
+// A sentence, or nothing.
+std::string obstacle_to_setting(const Scene& scene, const SceneBody* body, const SetBody& wanted) {
+  if (body == nullptr) return "There is no such body.";
+  if (wanted.density && !density_range().contains(*wanted.density)) return "A density is from 1 to 25000 kg/m^3.";
+  if (wanted.density && is_elastic(*body))
+    return "What bends has the density of its material; choose another material.";
+  if (wanted.mass && !mass_range().contains(*wanted.mass)) return "A mass is from 0.1 g to 10 kg.";
+  if (wanted.motion && *wanted.motion == Motion::path) return "A body is made fixed or free.";
+  if (wanted.motion && *wanted.motion != body->motion && !scene.editable && !body->removable)
+    return "In a built-in scene only copies can be fixed or freed.";
+  return {};
+}
+
 }  // namespace
 
 std::string Session::obstacle(const Wish& wish) {
@@ -71,28 +84,24 @@ std::string Session::obstacle_after_job(ParticipantId who, Deed deed) {
   return obstacle_to(wish, situation());
 }
 
-CommandResult Session::perform(ParticipantId who, const SessionCommand& command) {
+void Session::perform(ParticipantId who, const SessionCommand& command, const Answered& answered) {
+  std::optional<CommandResult> result;  // none: the answer comes later
   try {
-    if (is_shared())
-      if (std::string reason = obstacle_while_shared(command); !reason.empty()) return not_now(reason);
-    return std::visit(
-        [&](const auto& wanted) -> CommandResult {
-          if constexpr (requires { carry_out(who, wanted); })
-            return carry_out(who, wanted);
-          else
-            return wrong("That is answered later.");  // by perform_and_answer
-        },
-        command);
+    if (std::string reason = is_shared() ? obstacle_while_shared(command) : std::string(); !reason.empty())
+      result = not_now(reason);
+    else
+      std::visit(
+          [&](const auto& wanted) {
+            if constexpr (requires { carry_out(who, wanted); })
+              result = carry_out(who, wanted);
+            else
+              carry_out(who, wanted, answered);
+          },
+          command);
   } catch (const std::exception& error) {
-    return wrong(error.what());
+    result = wrong(error.what());
   }
-}
-
-void Session::perform_and_answer(ParticipantId who, const SessionCommand& command, const Answered& answered) {
-  const Answered answer = answered ? answered : [](const CommandResult&) {};
-  if (const auto* recording = std::get_if<DeleteRecording>(&command)) return delete_later(who, *recording, answer);
-  if (const auto* scene = std::get_if<DeleteScene>(&command)) return delete_later(who, *scene, answer);
-  answer(perform(who, command));
+  if (result) answered(*result);
 }
 
 CommandResult Session::start_job(ParticipantId who, JobLane lane, std::string name, JobQueue::Work work) {
@@ -110,10 +119,23 @@ CommandResult Session::carry_out(ParticipantId who, const OpenScene& wanted) {
     // Preparing takes a while, and someone may have taken hold or shared the scene in the meantime.
     std::string reason = is_shared() ? obstacle_while_shared(OpenScene{}) : obstacle_after_job(who, Deed::open_scene);
     if (!reason.empty()) return tell_problem(who, reason);
-    install(std::move(*stage), "Another scene was opened.");
-    opened_as_ = opening;
-    keeps_unsaved_ = name == k_unsaved_scene;
-    drag_without_gravity_.reset();
+    const auto install_it = [this, opening, name](Stage ready) {
+      install(std::move(ready), "Another scene was opened.");
+      opened_as_ = opening;
+      keeps_unsaved_ = name == k_unsaved_scene;
+      drag_without_gravity_.reset();
+      return done();
+    };
+    if (stage->feel.budget_us == feel_.budget_us) {
+      install_it(std::move(*stage));
+      return;
+    }
+    // Settings that changed while it was made are rare.
+    make_then([this, scene = stage->scene, settings = stage_settings()] { return make_stage(scene, settings); },
+              install_it,
+              [this, who](const CommandResult& result) {
+                if (!result.done()) tell_problem(who, result.reason);
+              });
   };
   const std::string& name = wanted.name;
   opening_[opening] = name;
@@ -125,7 +147,7 @@ CommandResult Session::carry_out(ParticipantId who, const OpenScene& wanted) {
                      Scene scene = library_.load(name, progress);
                      progress.update("drawing it", 0);
                      auto stage = std::make_shared<Stage>(make_stage(show(std::move(scene)), settings));
-                     post([opened, stage] { opened(stage); });
+                     post([this, opened, stage] { in_turn([opened, stage] { opened(stage); }); });
                    });
 }
 
@@ -142,26 +164,32 @@ void Session::when_opened(std::uint32_t opening, std::function<void()> task) {
     task();
 }
 
-CommandResult Session::carry_out(ParticipantId who, const ShowScene& wanted) {
-  if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty()) return not_now(reason);
-  Scene scene = wanted.scene;
-  weigh(scene);  // here, once, and not whenever its world is made anew
-  install(show(scene), "Another scene was opened.");
-  opened_as_ = ++last_opening_;
-  keeps_unsaved_ = false;
-  drag_without_gravity_.reset();
-  return done();
+void Session::carry_out(ParticipantId who, const ShowScene& wanted, const Answered& answered) {
+  if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty())
+    return answered(not_now(reason));
+  const auto make = [this, scene = wanted.scene, settings = stage_settings()]() mutable {
+    weigh(scene);  // here, once, and not whenever its world is made anew
+    return make_stage(show(std::move(scene)), settings);
+  };
+  const auto use = [this](Stage stage) {
+    install(std::move(stage), "Another scene was opened.");
+    opened_as_ = ++last_opening_;
+    keeps_unsaved_ = false;
+    drag_without_gravity_.reset();
+    return done();
+  };
+  make_then(make, use, answered);
 }
 
-CommandResult Session::carry_out(ParticipantId who, const ResetScene&) {
-  if (std::string reason = obstacle({.who = who, .deed = Deed::reset_scene}); !reason.empty()) return not_now(reason);
+void Session::carry_out(ParticipantId who, const ResetScene&, const Answered& answered) {
+  if (std::string reason = obstacle({.who = who, .deed = Deed::reset_scene}); !reason.empty())
+    return answered(not_now(reason));
   if (is_shared()) {
     shared_->reset_world();
-    return done();
+    return answered(done());
   }
-  release_all("Everything was put back to its start.");
-  rebuild_loop();
-  return done();
+  restart_loop(
+      "Everything was put back to its start.", [] {}, answered);
 }
 
 // The world fixes a body once its task is done.
@@ -228,19 +256,26 @@ CommandResult Session::carry_out(ParticipantId who, const ReleaseHand& wanted) {
   return done();
 }
 
-CommandResult Session::carry_out(ParticipantId who, const ChangeSettings& wanted) {
-  if (std::string reason = obstacle_to(wanted); !reason.empty()) return wrong(reason);
+void Session::carry_out(ParticipantId who, const ChangeSettings& wanted, const Answered& answered) {
+  if (std::string reason = obstacle_to(wanted); !reason.empty()) return answered(wrong(reason));
   if (std::string reason = obstacle({.who = who, .deed = Deed::change_settings}); !reason.empty())
-    return not_now(reason);
+    return answered(not_now(reason));
   FeelSettings feel = feel_;
   feel.contact_stiffness = wanted.contact_stiffness.value_or(feel.contact_stiffness);
   feel.max_force = wanted.max_force.value_or(feel.max_force);
   feel.budget_us = wanted.budget_us.value_or(feel.budget_us);
   if (world_) feel.warm_nodes = nodes_for(world_->model(), speed_.nodes_per_us, feel.budget_us);
-  if (world_) world_->change(scene_->scene, feel);
-  feel_ = feel;
-  tell([&](SessionListener& listener) { listener.settings_changed(feel_); });
-  return done();
+  const auto use = [this, feel](std::optional<RunningWorld::Change> change) {
+    if (change) world_->take(std::move(*change));
+    feel_ = feel;
+    tell([&](SessionListener& listener) { listener.settings_changed(feel_); });
+    return done();
+  };
+  if (!world_) return answered(use(std::nullopt));
+  const auto make = [scene = scene_, feel, follows = world_->is_following()] {
+    return std::make_optional(RunningWorld::make_change(scene->scene, feel, follows));
+  };
+  make_then(make, use, answered);
 }
 
 CommandResult Session::carry_out(ParticipantId who, const StartRecording&) {
@@ -252,6 +287,9 @@ CommandResult Session::carry_out(ParticipantId who, const StartRecording&) {
   if (used >= settings_.recording_bytes)
     return not_now("Recordings take all the " + std::to_string(settings_.recording_bytes >> 20U) +
                    " MB that they may; delete some of them first.");
+  if (recorded_.size() + finishing_.size() >= settings_.most_recordings)
+    return not_now("There are " + std::to_string(settings_.most_recordings) +
+                   " recordings; delete some of them first.");
   recording_id_ = recordings_.new_id();
   // A scene that was never saved has no name under which a replay could find it.
   if (scene_->scene.name.empty()) {
@@ -360,7 +398,7 @@ void Session::finish_recording() {
                  "The machine was too busy to record every cycle, so a replay differs from what was felt.");
 }
 
-void Session::delete_later(ParticipantId who, const DeleteRecording& wanted, const Answered& answered) {
+void Session::carry_out(ParticipantId who, const DeleteRecording& wanted, const Answered& answered) {
   Wish wish{.who = who, .deed = Deed::delete_recording};
   if (const auto made = recording_makers_.find(wanted.id); made != recording_makers_.end()) wish.maker = made->second;
   wish.in_use = (recording_.has_value() && recording_id_ == wanted.id) || finishing_.contains(wanted.id);
@@ -378,7 +416,7 @@ void Session::delete_later(ParticipantId who, const DeleteRecording& wanted, con
   });
 }
 
-void Session::delete_later(ParticipantId who, const DeleteScene& wanted, const Answered& answered) {
+void Session::carry_out(ParticipantId who, const DeleteScene& wanted, const Answered& answered) {
   Wish wish{.who = who, .deed = Deed::delete_scene};
   if (const auto made = scene_makers_.find(wanted.name); made != scene_makers_.end()) wish.maker = made->second;
   wish.in_use =
@@ -426,26 +464,23 @@ CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
     progress.update("drawing it", 0);
     const std::vector<SceneBody> bodies = alone.bodies;
     const std::vector<ShownPart> pictures = show(std::move(alone))->parts;
-    const auto add = [this, who, wanted, bodies, pictures, opening] {
-      std::string reason =
-          is_shared() ? obstacle_while_shared(AddPart{}) : obstacle_after_job(who, Deed::change_bodies);
-      if (opened_as_ > opening)
-        reason =
-            "'" + wanted.name + "' is ready, but another scene was opened meanwhile; drop it again to have it there.";
-      if (!reason.empty()) return tell_problem(who, reason);
-      const auto make = [this, who, wanted, bodies] {
-        return with_bodies(who, bodies, wanted.motion, wanted.as_in_file);
-      };
-      install_later(who, make, bodies.size() == 1 ? "A part was added." : "Parts were added.", pictures);
+    const auto make = [this, who, wanted, bodies, opening]() -> std::optional<Scene> {
+      if (opened_as_ <= opening) return with_bodies(who, bodies, wanted.motion, wanted.as_in_file);
+      tell_problem(who, "'" + wanted.name +
+                            "' is ready, but another scene was opened meanwhile; drop it again to have it there.");
+      return std::nullopt;
+    };
+    const auto add = [this, who, make, pictures, why = bodies.size() == 1 ? "A part was added." : "Parts were added."] {
+      change_after_job(who, make, why, pictures);
     };
     post([this, add, opening] { when_opened(opening, add); });
   });
 }
 
-CommandResult Session::carry_out(ParticipantId who, const SetGravity& wanted) {
-  if (!gravity_range().contains(wanted.down)) return wrong("Gravity is from 0 to 20 m/s^2.");
+void Session::carry_out(ParticipantId who, const SetGravity& wanted, const Answered& answered) {
+  if (!gravity_range().contains(wanted.down)) return answered(wrong("Gravity is from 0 to 20 m/s^2."));
   if (std::string reason = obstacle({.who = who, .deed = Deed::change_settings}); !reason.empty())
-    return not_now(reason);
+    return answered(not_now(reason));
   Scene scene = scene_->scene;
   scene.gravity = {0, 0, 0 - wanted.down};  // not -0, which would be another world
   // In oil, which keeps weightless bodies where they are let go, nothing would fall like a thing with weight.
@@ -457,26 +492,20 @@ CommandResult Session::carry_out(ParticipantId who, const SetGravity& wanted) {
     scene.drag = *drag_without_gravity;
     drag_without_gravity.reset();
   }
-  go_on_with(std::move(scene));
-  drag_without_gravity_ = drag_without_gravity;
-  tell([&](SessionListener& listener) { listener.gravity_changed(wanted.down); });
-  return done();
+  const auto then = [this, down = wanted.down, drag_without_gravity] {
+    drag_without_gravity_ = drag_without_gravity;
+    tell([&](SessionListener& listener) { listener.gravity_changed(down); });
+  };
+  go_on_with(std::move(scene), then, answered);
 }
 
-CommandResult Session::carry_out(ParticipantId who, const SetBody& wanted) {
+void Session::carry_out(ParticipantId who, const SetBody& wanted, const Answered& answered) {
   const SceneBody* body = scene_->scene.find(wanted.body);
-  if (body == nullptr) return wrong("There is no such body.");
-  if (wanted.density && !density_range().contains(*wanted.density))
-    return wrong("A density is from 1 to 25000 kg/m^3.");
-  if (wanted.density && is_elastic(*body))
-    return wrong("What bends has the density of its material; choose another material.");
-  if (wanted.mass && !mass_range().contains(*wanted.mass)) return wrong("A mass is from 0.1 g to 10 kg.");
-  if (wanted.motion && *wanted.motion == Motion::path) return wrong("A body is made fixed or free.");
+  if (std::string reason = obstacle_to_setting(scene_->scene, body, wanted); !reason.empty())
+    return answered(wrong(reason));
   const bool other_motion = wanted.motion && *wanted.motion != body->motion;
-  if (other_motion && !scene_->scene.editable && !body->removable)
-    return wrong("In a built-in scene only copies can be fixed or freed.");
   const Deed deed = other_motion ? Deed::change_bodies : Deed::change_settings;
-  if (std::string reason = obstacle({.who = who, .deed = deed}); !reason.empty()) return not_now(reason);
+  if (std::string reason = obstacle({.who = who, .deed = deed}); !reason.empty()) return answered(not_now(reason));
   Scene scene = other_motion ? scene_to_edit() : scene_->scene;
   SceneBody& changed = *scene.find(wanted.body);
   if (wanted.motion) changed.motion = *wanted.motion;
@@ -491,21 +520,19 @@ CommandResult Session::carry_out(ParticipantId who, const SetBody& wanted) {
     matter.mass = *wanted.mass;
     changed.mass = matter;
   }
-  if (other_motion) {
-    install(show(std::move(scene), scene_.get()), "A body was fixed or freed.");
-    note_change();
-  } else {
-    go_on_with(std::move(scene));
-    tell([&](SessionListener& listener) { listener.body_changed(*scene_->scene.find(wanted.body)); });
-  }
-  return done();
+  if (other_motion) return change_scene(std::move(scene), "A body was fixed or freed.", answered);
+  const auto then = [this, id = wanted.body] {
+    tell([&](SessionListener& listener) { listener.body_changed(*scene_->scene.find(id)); });
+  };
+  go_on_with(std::move(scene), then, answered);
 }
 
-CommandResult Session::carry_out(ParticipantId who, const CopyBody& wanted) {
+void Session::carry_out(ParticipantId who, const CopyBody& wanted, const Answered& answered) {
   const SceneBody* body = scene_->scene.find(wanted.body);
-  if (body == nullptr || body->motion == Motion::path) return wrong("That body cannot be copied.");
-  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty()) return not_now(reason);
-  if (scene_->scene.bodies.size() >= k_most_bodies) return not_now("The scene is full; remove a body first.");
+  if (body == nullptr || body->motion == Motion::path) return answered(wrong("That body cannot be copied."));
+  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty())
+    return answered(not_now(reason));
+  if (scene_->scene.bodies.size() >= k_most_bodies) return answered(not_now("The scene is full; remove a body first."));
   Scene scene = scene_to_edit();
   SceneBody copy = *scene.find(wanted.body);
   copy.id = ++last_body_;
@@ -514,29 +541,26 @@ CommandResult Session::carry_out(ParticipantId who, const CopyBody& wanted) {
   copy.removable = true;
   copy.pose = place_beside(scene, copy);
   scene.bodies.push_back(std::move(copy));
-  install(show(std::move(scene), scene_.get()), "A body was copied.");
-  note_change();
-  return done();
+  change_scene(std::move(scene), "A body was copied.", answered);
 }
 
-CommandResult Session::carry_out(ParticipantId who, const RemoveBody& wanted) {
+void Session::carry_out(ParticipantId who, const RemoveBody& wanted, const Answered& answered) {
   const SceneBody* body = scene_->scene.find(wanted.body);
-  if (body == nullptr || !body->removable) return wrong("That body cannot be removed.");
-  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty()) return not_now(reason);
+  if (body == nullptr || !body->removable) return answered(wrong("That body cannot be removed."));
+  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty())
+    return answered(not_now(reason));
   Scene scene = scene_to_edit();
   std::erase_if(scene.bodies, [id = wanted.body](const SceneBody& b) { return b.id == id; });
   std::erase_if(scene.excluded, [id = wanted.body](const auto& pair) { return pair.first == id || pair.second == id; });
   std::erase_if(scene.scripts, [id = wanted.body](const HandScript& script) { return script.body == id; });
   if (scene.task && scene.task->body == wanted.body) scene.task.reset();
   close_gap(scene, wanted.body);
-  install(show(std::move(scene), scene_.get()), "A body was removed.");
-  note_change();
-  return done();
+  change_scene(std::move(scene), "A body was removed.", answered);
 }
 
-CommandResult Session::carry_out(ParticipantId who, const ResetTask&) {
-  if (!scene_->scene.task) return wrong("There is no task in this scene.");
-  return carry_out(who, ResetScene{});
+void Session::carry_out(ParticipantId who, const ResetTask&, const Answered& answered) {
+  if (!scene_->scene.task) return answered(wrong("There is no task in this scene."));
+  carry_out(who, ResetScene{}, answered);
 }
 
 CommandResult Session::carry_out(ParticipantId who, const CancelJob& wanted) {

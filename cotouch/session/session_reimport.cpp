@@ -71,8 +71,6 @@ CommandResult Session::carry_out(ParticipantId who, const Reimport& wanted) {
         alone.bodies.emplace_back().parts.push_back(after);
         const std::vector<ShownPart> pictures = show(std::move(alone))->parts;
         post([this, who, id, part, after = std::move(after), pictures] {
-          const std::string reason = obstacle_after_job(who, Deed::change_bodies);
-          if (!reason.empty()) return tell_problem(who, reason);
           reimport_now(who, id, part, after, pictures);
         });
       });
@@ -92,7 +90,7 @@ void Session::reimport_now(ParticipantId who, BodyId id, const std::shared_ptr<c
     changed.mass.reset();  // which was of another size
     return scene;
   };
-  install_later(who, make, "A part got another unit or up axis.", pictures);
+  change_after_job(who, make, "A part got another unit or up axis.", pictures);
 }
 
 }  // namespace cotouch

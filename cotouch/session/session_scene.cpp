@@ -64,12 +64,23 @@ void Session::start_loop() {
   loop_times_ = &world_->loop().cycle_times();
 }
 
-// A new loop, for bodies that are put somewhere else: it begins with zero force fading in.
-void Session::rebuild_loop() {
-  std::unique_ptr<RunningWorld> world = make_world(scene_->scene, feel_, following_);
+void Session::exchange_world(std::unique_ptr<RunningWorld> world) {
   end_loop();
   world_ = std::move(world);
   start_loop();
+}
+
+void Session::restart_loop(std::string why, std::function<void()> then, Answered answered) {
+  const auto make = [this, scene = scene_, feel = feel_, following = following_] {
+    return make_world(scene->scene, feel, following);
+  };
+  const auto use = [this, why = std::move(why), then = std::move(then)](std::unique_ptr<RunningWorld> world) {
+    release_all(why);
+    exchange_world(std::move(world));
+    then();
+    return CommandResult{};
+  };
+  make_then(make, use, std::move(answered));
 }
 
 void Session::release_all(std::string_view why) {
@@ -106,14 +117,7 @@ Session::Stage Session::make_stage(std::shared_ptr<const ShownScene> shown, cons
   return stage;
 }
 
-void Session::install(std::shared_ptr<const ShownScene> scene, std::string_view why) {
-  install(make_stage(std::move(scene), stage_settings()), why);
-}
-
 void Session::install(Stage stage, std::string_view why) {
-  // Settings that changed while it was made are rare.
-  if (stage.feel.budget_us != feel_.budget_us || stage.following != following_)
-    stage = make_stage(stage.scene, stage_settings());
   if (recording_) finish_recording();
   if (changed_at_) keep_unsaved();
   end_loop();
@@ -124,7 +128,7 @@ void Session::install(Stage stage, std::string_view why) {
   } catch (...) {
     // No thread was to be had, for one. What was there before is felt again.
     world_.reset();
-    rebuild_loop();
+    exchange_world(make_world(scene_->scene, feel_, following_));
     throw;
   }
   ++generation_;
@@ -150,32 +154,33 @@ void Session::install(Stage stage, std::string_view why) {
   });
 }
 
-void Session::install_later(ParticipantId who, MakeScene make, std::string why, std::vector<ShownPart> pictures) {
-  std::optional<Scene> scene = make();
-  if (!scene) return;
-  // Its pictures, and those that are there already.
+void Session::change_scene(Scene scene, std::string why, Answered answered, const std::vector<ShownPart>& pictures) {
   auto known = std::make_shared<ShownScene>();
   known->parts = scene_->parts;
   known->parts.insert(known->parts.end(), pictures.begin(), pictures.end());
-  background_->post([this, who, make = std::move(make), why = std::move(why), pictures = std::move(pictures), known,
-                     scene = std::move(*scene), generation = generation_, settings = stage_settings()] {
-    std::shared_ptr<Stage> stage;
-    std::string problem;
-    try {
-      stage = std::make_shared<Stage>(make_stage(show(scene, known.get()), settings));
-    } catch (const std::exception& error) {
-      problem = error.what();
-    }
-    post([this, who, make, why, pictures, stage, problem, generation] {
-      // Somebody may have taken hold or shared the scene meanwhile.
-      std::string reason =
-          is_shared() ? obstacle_while_shared(AddPart{}) : obstacle_after_job(who, Deed::change_bodies);
-      if (!stage) reason = problem;
-      if (!reason.empty()) return tell_problem(who, reason);
-      if (generation != generation_) return install_later(who, make, why, pictures);
-      install(std::move(*stage), why);
-      note_change();
-    });
+  const auto make = [this, scene = std::move(scene), known, settings = stage_settings()] {
+    return make_stage(show(scene, known.get()), settings);
+  };
+  const auto use = [this, why = std::move(why)](Stage stage) {
+    install(std::move(stage), why);
+    note_change();
+    return CommandResult{};
+  };
+  make_then(make, use, std::move(answered));
+}
+
+void Session::change_after_job(ParticipantId who, MakeScene make, std::string why, std::vector<ShownPart> pictures) {
+  in_turn([this, who, make = std::move(make), why = std::move(why), pictures = std::move(pictures)] {
+    // Preparing takes a while, and someone may have taken hold or shared the scene in the meantime.
+    const std::string reason =
+        is_shared() ? obstacle_while_shared(AddPart{}) : obstacle_after_job(who, Deed::change_bodies);
+    if (!reason.empty()) return tell_problem(who, reason);
+    std::optional<Scene> scene = make();
+    if (!scene) return;
+    const auto answered = [this, who](const CommandResult& result) {
+      if (!result.done()) tell_problem(who, result.reason);
+    };
+    change_scene(std::move(*scene), why, answered, pictures);
   });
 }
 
@@ -218,14 +223,31 @@ Scene Session::scene_to_edit() {
   return scene;
 }
 
-void Session::go_on_with(Scene scene) {
+void Session::go_on_with(Scene scene, std::function<void()> then, Answered answered) {
   scene.name.clear();
   check_savable(scene);
-  if (world_) world_->change(scene, feel_);
-  scene_ = show(std::move(scene), scene_.get());
-  near_left_ = 0;
-  sight_ = std::make_unique<Sight>(scene_, felt_model(scene_->scene, feel_));
-  note_change();
+  struct Next {
+    std::shared_ptr<const ShownScene> scene;
+    std::unique_ptr<Sight> sight;
+    std::optional<RunningWorld::Change> world;
+  };
+  const auto make = [known = scene_, feel = feel_, has_world = world_ != nullptr, scene = std::move(scene)] {
+    Next next;
+    if (has_world) next.world = RunningWorld::make_change(scene, feel, false);
+    next.scene = show(scene, known.get());
+    next.sight = std::make_unique<Sight>(next.scene, felt_model(scene, feel));
+    return next;
+  };
+  const auto use = [this, then = std::move(then)](Next next) {
+    if (next.world) world_->take(std::move(*next.world));
+    scene_ = std::move(next.scene);
+    sight_ = std::move(next.sight);
+    near_left_ = 0;
+    note_change();
+    then();
+    return CommandResult{};
+  };
+  make_then(make, use, std::move(answered));
 }
 
 Pose Session::place_beside(const Scene& scene, const SceneBody& body) const {

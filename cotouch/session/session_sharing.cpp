@@ -64,15 +64,16 @@ void Session::Bridge::hand_taken() {
 
 // One that is being left goes on for a moment, and says goodbye when the next has begun.
 void Session::Bridge::post(std::function<void()> task) {
-  session_.post([this, epoch = epoch_.load(), task = std::move(task)] {
+  const auto unless_late = [this, epoch = epoch_.load(), task = std::move(task)] {
     if (epoch == epoch_ && session_.is_shared()) task();
-  });
+  };
+  session_.post([this, unless_late] { session_.in_turn(unless_late); });
 }
 
 void Session::Bridge::sharing(const SharingStatus& status) {
   post([this, status] {
     const bool over = status.state == SharingStatus::State::off || status.state == SharingStatus::State::failed;
-    if (over) return session_.end_sharing(status);
+    if (over) return session_.end_sharing(status, [](const CommandResult&) {});
     session_.sharing_ = status;
     session_.tell([&](SessionListener& listener) { listener.sharing_changed(status); });
   });
@@ -146,50 +147,56 @@ std::string Session::own_name(ParticipantId who, const std::string& wanted) {
   return participant != nullptr ? participant->name : "Guest";
 }
 
-CommandResult Session::begin_sharing(ParticipantId who, const std::string& name,
-                                     const std::function<void(SharedSession&)>& begin) {
-  if (is_shared()) return {Kind::not_now, "A session is shared already; leave it first.", 0, {}};
+void Session::begin_sharing(ParticipantId who, const std::string& name, std::function<void(SharedSession&)> begin,
+                            const Answered& answered) {
+  if (is_shared()) return answered(not_now("A session is shared already; leave it first."));
   if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty())
-    return {Kind::not_now, reason, 0, {}};
-  if (recording_) finish_recording();
+    return answered(not_now(reason));
   SharedSessionSettings settings = settings_.sharing;
   settings.name = own_name(who, name);
-  if (leaving_.valid()) leaving_.wait();  // its port
-  bridge_.begin_anew();
-  shared_ = std::make_unique<SharedSession>(settings, bridge_, library_);
-  try {
-    begin(*shared_);
-  } catch (...) {
-    shared_.reset();
-    throw;
-  }
-  network_ = {};
-  network_.profile = "perfect";
-  tell_network();
-  return done();
+  // One that is being left keeps its port for a moment.
+  const auto make = [leaving = leaving_] {
+    if (leaving.valid()) leaving.wait();
+    return true;
+  };
+  const auto use = [this, settings, begin = std::move(begin)](bool /*port_is_free*/) {
+    if (recording_) finish_recording();
+    bridge_.begin_anew();
+    shared_ = std::make_unique<SharedSession>(settings, bridge_, library_);
+    try {
+      begin(*shared_);
+    } catch (...) {
+      shared_.reset();
+      throw;
+    }
+    network_ = {};
+    network_.profile = "perfect";
+    tell_network();
+    return done();
+  };
+  make_then(make, use, answered);
 }
 
-CommandResult Session::carry_out(ParticipantId who, const StartSharing& wanted) {
-  if (scene_->scene.bodies.empty()) return {Kind::not_now, "There is nothing to share yet; open a scene first.", 0, {}};
-  Scene scene = scene_->scene;
-  FeelSettings feel = feel_;
-  return begin_sharing(who, wanted.name, [&](SharedSession& shared) { shared.host(std::move(scene), feel); });
+void Session::carry_out(ParticipantId who, const StartSharing& wanted, const Answered& answered) {
+  if (scene_->scene.bodies.empty()) return answered(not_now("There is nothing to share yet; open a scene first."));
+  const auto host = [scene = scene_->scene, feel = feel_](SharedSession& shared) { shared.host(scene, feel); };
+  begin_sharing(who, wanted.name, host, answered);
 }
 
-CommandResult Session::carry_out(ParticipantId who, const JoinSharing& wanted) {
-  return begin_sharing(who, wanted.name, [&](SharedSession& shared) { shared.join(wanted.invite); });
+void Session::carry_out(ParticipantId who, const JoinSharing& wanted, const Answered& answered) {
+  const auto join = [invite = wanted.invite](SharedSession& shared) { shared.join(invite); };
+  begin_sharing(who, wanted.name, join, answered);
 }
 
-CommandResult Session::carry_out(ParticipantId who, const LeaveSharing& /*wanted*/) {
-  if (!is_shared()) return not_shared();
-  if (std::string reason = obstacle({.who = who, .deed = Deed::share}); !reason.empty()) return not_now(reason);
-  SharingStatus off;
-  end_sharing(off);
-  return done();
+void Session::carry_out(ParticipantId who, const LeaveSharing& /*wanted*/, const Answered& answered) {
+  if (!is_shared()) return answered(not_shared());
+  if (std::string reason = obstacle({.who = who, .deed = Deed::share}); !reason.empty())
+    return answered(not_now(reason));
+  end_sharing({}, answered);
 }
 
 // The world goes on here, with everything where it is.
-void Session::end_sharing(const SharingStatus& status) {
+void Session::end_sharing(const SharingStatus& status, const Answered& answered) {
   if (recording_shared_) finish_recording();
   bridge_.set_world(nullptr);
   bridge_.begin_anew();
@@ -205,12 +212,21 @@ void Session::end_sharing(const SharingStatus& status) {
     tell([&](SessionListener& listener) { listener.mark_changed(gone); });
   }
   network_.synchronised = true;
-  if (was_following) {
-    Scene scene = scene_to_edit();
-    following_.reset();
-    install(show(std::move(scene), scene_.get()), "The shared session is over.");
-  }
-  tell([&](SessionListener& listener) { listener.sharing_changed(sharing_); });
+  const auto tell_all = [this, answered](const CommandResult& result) {
+    if (!result.done()) tell_problem(ParticipantId::nobody, result.reason);
+    tell([&](SessionListener& listener) { listener.sharing_changed(sharing_); });
+    answered(result);
+  };
+  if (!was_following) return tell_all({});
+  following_.reset();
+  const auto make = [this, scene = scene_to_edit(), known = scene_, settings = stage_settings()] {
+    return make_stage(show(scene, known.get()), settings);
+  };
+  const auto use = [this](Stage stage) {
+    install(std::move(stage), "The shared session is over.");
+    return done();
+  };
+  make_then(make, use, tell_all);
 }
 
 void Session::follow_shared(const Scene& given, const FeelSettings& feel, MemberId self) {
@@ -223,38 +239,32 @@ void Session::follow_shared(const Scene& given, const FeelSettings& feel, Member
   const auto has_number = [](const SceneBody& a, const SceneBody& b) { return a.id == b.id; };
   const bool same = comes_back && std::equal(given.bodies.begin(), given.bodies.end(), scene_->scene.bodies.begin(),
                                              scene_->scene.bodies.end(), has_number);
+  const auto tell_failed = [this](const CommandResult& result) {
+    if (!result.done()) tell_problem(ParticipantId::nobody, result.reason);
+  };
   if (same) {
     bridge_.set_world(nullptr);
     following_ = self;
-    release_all(why);
-    rebuild_loop();
-    bridge_.set_world(world_.get());
-    return;
+    return restart_loop(
+        why, [this] { bridge_.set_world(world_.get()); }, tell_failed);
   }
   Scene scene = given;
   scene.contact_stiffness = feel.contact_stiffness;
   scene.coupling.max_force = feel.max_force;
   StageSettings settings = stage_settings();
   settings.following = self;
-  background_->post([this, why, self, settings, known = scene_, scene = std::move(scene), epoch = bridge_.epoch()] {
-    std::shared_ptr<Stage> stage;
-    std::string problem;
-    try {
-      Scene weighed = scene;
-      weigh(weighed);
-      stage = std::make_shared<Stage>(make_stage(show(std::move(weighed), known.get()), settings));
-    } catch (const std::exception& error) {
-      problem = error.what();
-    }
-    post([this, why, self, stage, problem, epoch] {
-      if (epoch != bridge_.epoch() || !is_shared()) return;
-      if (!stage) return tell_problem(ParticipantId::nobody, problem);
-      bridge_.set_world(nullptr);
-      following_ = self;
-      install(std::move(*stage), why);
-      bridge_.set_world(world_.get());
-    });
-  });
+  const auto make = [this, settings, known = scene_, scene = std::move(scene)]() mutable {
+    weigh(scene);
+    return make_stage(show(std::move(scene), known.get()), settings);
+  };
+  const auto use = [this, why, self](Stage stage) {
+    bridge_.set_world(nullptr);
+    following_ = self;
+    install(std::move(stage), why);
+    bridge_.set_world(world_.get());
+    return done();
+  };
+  make_then(make, use, tell_failed);
 }
 
 // Those at other programs are participants here too.

@@ -177,7 +177,8 @@ void Session::follow_spacemouse(const WorldState& state) {
     if (!scene_->scene.scripts.empty()) grasp.body = scene_->scene.scripts.front().body;
     for (const SceneBody& body : scene_->scene.bodies)
       if (grasp.body == 0 && can_be_held(body)) grasp.body = body.id;
-    if (!perform(spacemouse_id_, grasp).done()) return;
+    // Nobody takes hold of what is about to be exchanged.
+    if (turn_is_taken_ || !carry_out(spacemouse_id_, grasp).done()) return;
     lock.lock();
     if (held() == hands_.end()) return;
     spacemouse_pose_ = grip_of(*held());

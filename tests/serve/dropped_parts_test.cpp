@@ -43,8 +43,7 @@ class DroppedParts : public ::testing::Test {
     ::setenv("COTOUCH_CACHE", (folder_ / "cache").c_str(), 1);
     session_ = std::make_unique<Session>(session, library_);
     host_ = std::make_unique<PageHost>(PageHostSettings{}, *session_, *server_, links_);
-    show_balls(*session_);
-    session_->start();
+    start_with_balls(*session_);
     server_->start(*host_, *host_, links_);
     page_ = std::make_unique<Page>(server_->port());
   }

@@ -123,9 +123,9 @@ class ElasticPage : public ::testing::Test {
     session_ = std::make_unique<Session>(session, library_);
     host_ = std::make_unique<PageHost>(PageHostSettings{"test", 256U << 20, {}, {}}, *session_, *server_, links_);
     const ParticipantId who = session_->join(ParticipantKind::program, "test");
-    session_->command(who, ShowScene{bar_and_ball()});
-    session_->leave(who);
     session_->start();
+    session_->command_and_wait(who, ShowScene{bar_and_ball()});
+    session_->leave(who);
     server_->start(*host_, *host_, links_);
     eventually([&] { return scene().at("name") == "bar"; });
   }

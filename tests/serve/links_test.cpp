@@ -20,8 +20,7 @@ class Links : public ::testing::Test {
     PageHostSettings pages;
     pages.version = "test";
     host_ = std::make_unique<PageHost>(pages, *session_, *server_, links_);
-    show_balls(*session_);
-    session_->start();
+    start_with_balls(*session_);
     server_->start(*host_, *host_, links_);
   }
   ~Links() override {

@@ -32,8 +32,7 @@ class PageHostTest : public ::testing::Test {
     ::setenv("COTOUCH_CACHE", (folder_ / "cache").c_str(), 1);
     session_ = std::make_unique<Session>(session, library_);
     host_ = std::make_unique<PageHost>(pages, *session_, *server_, links_);
-    show_balls(*session_);
-    session_->start();
+    start_with_balls(*session_);
     server_->start(*host_, *host_, links_);
   }
   ~PageHostTest() override {

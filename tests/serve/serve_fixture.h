@@ -69,10 +69,11 @@ inline std::string hand_input(std::uint32_t sequence, std::uint32_t generation, 
   return bytes;
 }
 
-// Opens the two balls, before anybody is there.
-inline void show_balls(Session& session) {
+// With the two balls open before anybody is there.
+inline void start_with_balls(Session& session) {
+  session.start();
   const ParticipantId who = session.join(ParticipantKind::program, "test");
-  session.command(who, ShowScene{two_balls()});
+  session.command_and_wait(who, ShowScene{two_balls()});
   session.leave(who);
 }
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "serve/serve_fixture.h"
+#include "support/sanitized.h"
 #include "support/temporary_folder.h"
 
 namespace cotouch {
@@ -28,8 +29,7 @@ class Server : public ::testing::Test {
     PageHostSettings pages;
     pages.version = "test";
     host_ = std::make_unique<PageHost>(pages, *session_, *server_, links_);
-    show_balls(*session_);
-    session_->start();
+    start_with_balls(*session_);
     server_->start(*host_, *host_, links_);
   }
   void TearDown() override {
@@ -183,9 +183,7 @@ void forget_peak() {
 }
 
 TEST_F(Server, KeepsALargeUploadOnTheDiskAndNotInMemory) {
-#ifdef COTOUCH_SANITIZED
-  GTEST_SKIP() << "A sanitizer keeps memory that was given back.";
-#endif
+  if (is_sanitized()) GTEST_SKIP() << "A sanitizer keeps memory that was given back.";
   start();
   constexpr std::size_t k_megabytes = 200;
   const std::string piece(1 << 20, 'x');

@@ -259,8 +259,7 @@ class SharingPages : public ::testing::Test {
     session.recordings = folder_ / "recordings";
     session_ = std::make_unique<Session>(session, library_);
     host_ = std::make_unique<PageHost>(PageHostSettings{"test", 1U << 20, {}, nullptr}, *session_, *server_, links_);
-    show_balls(*session_);
-    session_->start();
+    start_with_balls(*session_);
     server_->start(*host_, *host_, links_);
   }
   ~SharingPages() override {

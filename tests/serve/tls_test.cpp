@@ -94,8 +94,7 @@ class TlsServer : public ::testing::Test {
     PageHostSettings pages;
     pages.version = "test";
     host_ = std::make_unique<PageHost>(pages, *session_, *server_, links_);
-    show_balls(*session_);
-    session_->start();
+    start_with_balls(*session_);
     server_->start(*host_, *host_, links_);
   }
   void TearDown() override {

@@ -106,7 +106,7 @@ TEST_F(FollowingWorld, OnlyTheLargestForceChanges) {
   pass_ticks(100);
   EXPECT_GT(norm(world.loop().frame().sample.hands[0].felt.force), 2);
   const std::uint64_t model_before = world.model().hash();
-  world.change(three_balls(), {.contact_stiffness = 1, .max_force = 1});
+  world.take(RunningWorld::make_change(three_balls(), {.contact_stiffness = 1, .max_force = 1}, true));
   pass_ticks(20);
   EXPECT_EQ(world.model().hash(), model_before);
   EXPECT_NEAR(norm(world.loop().frame().sample.hands[0].felt.force), 1, 1e-6);

@@ -100,7 +100,7 @@ TEST(RunningWorlds, ACycleNeitherAllocatesNorLocks) {
   devices[0].move({{0.002, 0, 0.03}, {}}, 1, 1);
   world.loop().run_cycles(500);
   EXPECT_GT(world.loop().frame().sample.in_contact, 0U);
-  world.change(three_balls(), {.contact_stiffness = 2000});
+  world.take(RunningWorld::make_change(three_balls(), {.contact_stiffness = 2000}, false));
   world.loop().run_cycles(10);
   devices[0].release();
   world.loop().run_cycles(10);
@@ -118,7 +118,7 @@ TEST(RunningWorlds, GoOnWhereTheyAreWhenSomethingChanges) {
   EXPECT_NEAR(before.position.x, 0.01, 1e-4);
   Scene heavy = two_balls();
   heavy.gravity = {0, 0, -9.81};
-  world.change(heavy, {});
+  world.take(RunningWorld::make_change(heavy, {}, false));
   world.loop().run_cycles(1);
   EXPECT_NEAR(norm(world.loop().world_frame().world.bodies()[1].pose.position - before.position), 0, 1e-4);
   EXPECT_EQ(world.loop().world_frame().world.hands()[0].body, 1.0);
@@ -141,7 +141,7 @@ TEST(RunningWorlds, KeepAPressedBodyPressedWhenSomethingChanges) {
   FeelSettings feel;
   for (int i = 0; i < 5; ++i) {
     feel.contact_stiffness *= 1.01;
-    world.change(two_balls(), feel);
+    world.take(RunningWorld::make_change(two_balls(), feel, false));
     world.loop().change({nullptr, limit_settings(feel)});  // as a recording begins
     world.loop().run_cycles(1);
     EXPECT_EQ(world.loop().mark().mark.limiters[0].ramp, 1);
@@ -157,7 +157,7 @@ TEST(RunningWorlds, ASecondHandTakesABodyWhereItIsAfterAChange) {
   RunningWorld world(two_balls(), {}, devices);
   devices[0].hold(2, {});
   world.loop().run_cycles(10);
-  world.change(two_balls(), {.contact_stiffness = 2000});
+  world.take(RunningWorld::make_change(two_balls(), {.contact_stiffness = 2000}, false));
   world.loop().run_cycles(10);
   devices[0].move({{0.03, 0, 0.05}, {}}, 0, 1);
   world.loop().run_cycles(1500);

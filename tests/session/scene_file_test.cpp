@@ -476,6 +476,24 @@ TEST(SceneFiles, ASavedSceneOpensAgain) {
   EXPECT_THROW(load_scene_file(folder / "none.toml", none), Error);
 }
 
+TEST(SceneFiles, ASavedSceneRemembersHowItsPartsWereRead) {
+  const TemporaryFolder folder;
+  Scene scene = two_balls();
+  PartImport import;
+  import.facts = {"in", 0.0254, ImportFacts::From::stated, 'y', ImportFacts::From::guessed, {}};
+  scene.bodies[0].parts[0].import = std::make_shared<const PartImport>(import);
+  import.facts.unit = "0.002 m";  // which has no name that a file could say
+  scene.bodies[1].parts[0].import = std::make_shared<const PartImport>(import);
+  NoProgress none;
+  const Scene again = load_scene_file(save_scene(scene, "mine", folder / "mine"), none);
+  ASSERT_TRUE(again.bodies[0].parts[0].import);
+  const ImportFacts& facts = again.bodies[0].parts[0].import->facts;
+  EXPECT_EQ(facts.unit, "in");
+  EXPECT_EQ(facts.metres_per_unit, 0.0254);
+  EXPECT_EQ(facts.up_axis, 'y');
+  EXPECT_FALSE(again.bodies[1].parts[0].import);
+}
+
 TEST(SceneFiles, MeshesArePreparedAndShared) {
   const TemporaryFolder folder;
   std::ofstream(folder / "t.obj") << "v 0 0 0\nv 30 0 0\nv 0 30 0\nv 0 0 30\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
@@ -488,6 +506,8 @@ TEST(SceneFiles, MeshesArePreparedAndShared) {
   EXPECT_EQ(scene.bodies[0].parts[0].part, scene.bodies[1].parts[0].part);
   EXPECT_NEAR(mass_of(scene.bodies[1]).mass, 1000 * 0.03 * 0.03 * 0.03 / 6, 2e-4);
   EXPECT_EQ(make_model(scene)->bodies().size(), 2U);
+  ASSERT_TRUE(scene.bodies[0].parts[0].import);
+  EXPECT_EQ(scene.bodies[0].parts[0].import->facts.unit, "mm");
 }
 
 TEST(SceneFiles, TheExampleComesToRest) {

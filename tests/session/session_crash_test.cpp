@@ -40,6 +40,7 @@ class Witness final : public SessionListener {
   void view(const SessionView& view) override {
     const std::scoped_lock lock(mutex_);
     view_ = view;
+    ++views_;
   }
   template <class T>
   T get(T Witness::*what) const {
@@ -51,6 +52,7 @@ class Witness final : public SessionListener {
   std::string problems_;
   std::vector<RecordingEntry> recordings_;
   SessionView view_;
+  int views_ = 0;
 
  private:
   mutable std::mutex mutex_;
@@ -202,6 +204,23 @@ TEST_F(CrashTest, MemoryDoesNotGrowWithARecordingAndItEndsWithItsAllowance) {
   ASSERT_TRUE(eventually([&] { return !ask(StartRecording{}).done() || !ask(StopRecording{}).done(); }));
 }
 
+TEST_F(CrashTest, ThereAreNoMoreRecordingsThanAllowed) {
+  settings_.most_recordings = 2;
+  start();
+  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+  for (std::size_t i = 1; i <= 2; ++i) {
+    ASSERT_TRUE(ask(StartRecording{}).done());
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ASSERT_TRUE(ask(StopRecording{}).done());
+    ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == i; }));
+  }
+  const CommandResult refused = ask(StartRecording{});
+  EXPECT_FALSE(refused.done());
+  EXPECT_NE(refused.reason.find("delete some"), std::string::npos);
+  ASSERT_TRUE(ask(DeleteRecording{witness_.get(&Witness::recordings_)[0].id}).done());
+  EXPECT_TRUE(ask(StartRecording{}).done());
+}
+
 TEST_F(CrashTest, ASceneThatCannotBeOpenedLeavesTheOldOneFeltAndShown) {
   save_scene(two_balls(), "damaged", folder_ / "scenes/damaged");
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / "scenes/damaged"))
@@ -295,6 +314,76 @@ TEST_F(CrashTest, ADiskThatHangsDoesNotHoldUpViews) {
   EXPECT_TRUE(session.command_and_wait(bob, StopRecording{}).done());
   library.hangs = false;
   session.stop();
+}
+
+// A ball with so many triangles that drawing it takes a while.
+Scene slow_to_show(const std::string& name) {
+  Scene scene = two_balls();
+  scene.name = name;
+  auto fine = std::make_shared<Part>(*ball());
+  fine->mesh = make_sphere(0.02, 7);
+  scene.bodies[1].parts[0].part = fine;
+  return scene;
+}
+
+TEST_F(CrashTest, ASceneThatTakesAWhileToShowDoesNotHoldUpViews) {
+  start();
+  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::views_) > 0; }));
+  const int before = witness_.get(&Witness::views_);
+  std::promise<int> shown;
+  session_->command(ann_, ShowScene{slow_to_show("fine")},
+                    [&](const CommandResult&) { shown.set_value(witness_.get(&Witness::views_)); });
+  EXPECT_GT(shown.get_future().get(), before + 3);
+  EXPECT_EQ(open_scene(), "fine");
+}
+
+TEST_F(CrashTest, WhatIsAskedForWhileASceneIsMadeIsDoneAfterwardsInItsOrder) {
+  start();
+  std::mutex mutex;
+  std::vector<std::string> answers;
+  const auto answered = [&](const std::string& what) {
+    return [&, what](const CommandResult& result) {
+      const std::scoped_lock lock(mutex);
+      answers.push_back(what + (result.done() ? "" : ": " + result.reason));
+    };
+  };
+  session_->command(ann_, ShowScene{slow_to_show("fine")}, answered("show"));
+  session_->command(ann_, SetGravity{9.81}, answered("gravity"));
+  session_->command(ann_, CopyBody{2}, answered("copy"));
+  session_->command(ann_, RemoveBody{3}, answered("remove"));
+  session_->command(ann_, ChangeSettings{.max_force = 3}, answered("settings"));
+  session_->command(ann_, GraspBody{.body = 2}, answered("grasp"));
+  ASSERT_TRUE(ask(ReleaseHand{}).done());
+  {
+    const std::scoped_lock lock(mutex);
+    EXPECT_EQ(answers, (std::vector<std::string>{"show", "gravity", "copy", "remove", "settings", "grasp"}));
+  }
+  EXPECT_EQ(bodies(), 2U);
+  EXPECT_DOUBLE_EQ(session_->snapshot().feel.max_force, 3);
+  EXPECT_DOUBLE_EQ(session_->snapshot().scene->scene.gravity.z, -9.81);
+}
+
+TEST_F(CrashTest, AHandThatWasAskedForByOneWhoLeftMeanwhileIsFree) {
+  start();
+  const ParticipantId bob = session_->join(ParticipantKind::page, "Bob");
+  session_->command(bob, ShowScene{slow_to_show("fine")});
+  session_->command(bob, GraspBody{.body = 2});
+  session_->leave(bob);
+  ASSERT_TRUE(ask(ReleaseHand{}).done());  // after all of that
+  for (const HandView& hand : session_->snapshot().hands) EXPECT_NE(hand.holder, bob);
+  EXPECT_TRUE(ask(ChangeSettings{.max_force = 3}).done());  // which is refused while somebody holds a hand
+}
+
+TEST_F(CrashTest, WhoeverAsksForEverMoreDoesNotKeepOthersWaiting) {
+  start();
+  const ParticipantId bob = session_->join(ParticipantKind::page, "Bob");
+  std::atomic<int> refused{0};
+  session_->command(bob, ShowScene{slow_to_show("fine")});
+  for (int i = 0; i < 1000; ++i)
+    session_->command(bob, SetGravity{1}, [&](const CommandResult& result) { refused += result.done() ? 0 : 1; });
+  EXPECT_TRUE(ask(SetGravity{2}).done());
+  EXPECT_EQ(refused, 968);
 }
 
 TEST_F(CrashTest, AMeshThatTakesForEverDoesNotKeepASceneFromOpening) {

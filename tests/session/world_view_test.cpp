@@ -67,7 +67,7 @@ TEST_F(TwoHands, BodiesThatTouchAreMarked) {
 }
 
 TEST_F(TwoHands, ContactsGoOnWhenTheWorldChanges) {
-  world_.change(three_balls(), {.contact_stiffness = 2000});
+  world_.take(RunningWorld::make_change(three_balls(), {.contact_stiffness = 2000}, false));
   EXPECT_GT(world_.contacts().at(1).in_contact, 0U);  // of the world that is still in use
   world_.loop().run_cycles(10);
   world_.collect(nullptr);
