@@ -23,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t k_most_listed = 500;
 constexpr std::uintmax_t k_largest_note = 4096;
 
 bool read_note(const fs::path& file, RecordingEntry& entry) {

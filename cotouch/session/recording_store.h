@@ -25,6 +25,8 @@ class RecordingStore {
  public:
   explicit RecordingStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
+  static constexpr std::size_t k_most_listed = 500;
+
   // Newest first. Files that are no recordings are left out.
   std::vector<RecordingEntry> list() const;
   // A free id for a recording that starts now: "2026-01-31-101500".
