@@ -394,6 +394,18 @@ TEST_F(Server, DoesNotCloseASlowPageBecauseOthersChangeThingsFast) {
     if (slow.read_text("settings")["contact_stiffness"] == 21'200) break;
 }
 
+TEST_F(Server, DoesNotCloseASlowPageBecauseOfOneProblemToldOverAndOver) {
+  ServerLimits limits;
+  limits.viewer_send_buffer = 4096;
+  start(limits);
+  Page slow(port(), {.receive_buffer = 4096});
+  slow.read_text("hello");
+  for (int i = 0; i < 5000; ++i) host_->problem(ParticipantId::nobody, "Too much is waiting to be sent; try again.");
+  host_->problem(ParticipantId::nobody, "It is over.");
+  while (slow.read_text("error")["reason"] != "It is over.") {
+  }
+}
+
 TEST_F(Server, ClosesAFeedThatFloodsWithMessagesOrPings) {
   ServerLimits limits;
   limits.messages_per_second = 50;
