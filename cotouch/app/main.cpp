@@ -12,9 +12,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -340,7 +342,18 @@ bool has_command(const CLI::App& app, const std::string& name) {
   return !app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; }).empty();
 }
 
-int run(int argc, char** argv) {
+// The arguments, of which the system's list of processes shows all but invites from now on: everybody at this machine
+// sees that list, and whoever has an invite is let in.
+std::vector<std::string> taken_arguments(int argc, char** argv) {
+  constexpr std::string_view k_invite = "cotouch:";
+  std::vector<std::string> arguments(argv, argv + argc);
+  for (int i = 1; i < argc; ++i)
+    if (char* invite = std::strstr(argv[i], k_invite.data()))
+      std::memset(invite + k_invite.size(), '.', std::strlen(invite + k_invite.size()));
+  return arguments;
+}
+
+int run(const std::vector<std::string>& arguments) {
   CLI::App app("cotouch: feel virtual parts, alone or together.", "cotouch");
   app.set_version_flag("--version", "cotouch " + version());
   app.require_subcommand(1);
@@ -369,10 +382,12 @@ int run(int argc, char** argv) {
   declare_wan(app, wan);
   std::filesystem::path pictures;
   declare_docs_pictures(app, pictures);
-  if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1]))
-    throw Error(std::string("There is no command '") + argv[1] + "'; 'cotouch --help' lists them.");
+  if (arguments.size() > 1 && !arguments[1].starts_with('-') && !has_command(app, arguments[1]))
+    throw Error("There is no command '" + arguments[1] + "'; 'cotouch --help' lists them.");
   try {
-    app.parse(argc, argv);
+    std::vector<const char*> argv;
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    app.parse(static_cast<int>(argv.size()), argv.data());
     // What was printed must have arrived: on a full disk it is lost without a word otherwise.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw Error("The standard output could not be written.");
     return 0;
@@ -386,7 +401,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return run(taken_arguments(argc, argv));
   } catch (const cotouch::Cancelled& stopped) {
     complain(stopped.what());
     return k_exit_interrupted;

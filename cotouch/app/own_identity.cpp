@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
@@ -17,7 +18,9 @@ constexpr int k_most_programs = 64;
 
 OwnIdentity::OwnIdentity(const std::filesystem::path& folder) {
   std::error_code ignored;
-  std::filesystem::create_directories(folder, ignored);
+  // Recordings and scenes are kept here too, which no link of theirs lets other users of this machine read.
+  std::filesystem::create_directories(folder.parent_path(), ignored);
+  ::mkdir(folder.c_str(), 0700);
   for (int number = 1; number <= k_most_programs; ++number) {
     file_ = folder / (number == 1 ? "identity" : "identity-" + std::to_string(number));
     lock_ = ::open((file_.string() + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);

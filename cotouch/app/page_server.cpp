@@ -123,7 +123,13 @@ void PageServer::open_in_browser() {
   std::string program = "xdg-open", argument = file.string();
   char* arguments[] = {program.data(), argument.data(), nullptr};
   pid_t child = 0;
-  if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, environ) != 0)
+  // The browser may live longer than we do: it must not keep our port, and has no business with our files.
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+  const int error = ::posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0)
     fmt::print(stderr, "Cannot open a browser by itself (xdg-open is missing); open the address below.\n");
 }
 

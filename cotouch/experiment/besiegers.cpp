@@ -130,9 +130,9 @@ Count pings_between(const Target& target) {
 // Commands whose effect every page is told of, as fast as they are taken.
 Count text_flood(const Target& target) {
   Count count;
-  const std::array<std::string_view, 4> commands{R"({"type":"rename","name":"a"})", R"({"type":"rename","name":"b"})",
-                                                 R"({"type":"settings","contact_stiffness":20000,"id":1})",
-                                                 R"({"type":"say","text":"look here","id":2})"};
+  const std::array<std::string_view, 4> commands{
+      R"({"type":"hello","protocol":2,"name":"a","id":1})", R"({"type":"hello","protocol":2,"name":"b"})",
+      R"({"type":"settings","contact_stiffness":20000,"id":2})", R"({"type":"chat","text":"look here","id":3})"};
   while (target.goes_on()) {
     RudeClient client(target.port, target.until);
     if (!client.become_viewer(target.key)) {

@@ -36,6 +36,9 @@ constexpr const char* k_program = "cotouch-read-mesh";
 constexpr const char* k_damaged = "is damaged, or too large when unpacked. Export it again or simplify it first.";
 constexpr int k_ask_every_ms = 50;
 constexpr std::uint64_t k_most_text = 4096, k_most_items = 100'000, k_most_meshes = 4096, k_most_questions = 1000;
+constexpr std::uint64_t k_most_notes = 32;  // on a mesh
+// Of all names and notes together, each with what it takes to keep it.
+constexpr std::uint64_t k_most_texts_bytes = 64U << 20, k_text_overhead = 64;
 
 struct Descriptor {
   int fd = -1;
@@ -125,6 +128,9 @@ class Reader {
   std::string take_text() {
     std::string text;
     take_list(text, k_most_text);
+    const std::uint64_t bytes = text.size() + k_text_overhead;
+    if (bytes > text_bytes_left_) throw_damaged();
+    text_bytes_left_ -= bytes;
     return text;
   }
 
@@ -212,6 +218,7 @@ class Reader {
   int socket_;
   Progress& progress_;
   Clock::time_point deadline_, next_question_{};
+  std::uint64_t text_bytes_left_ = k_most_texts_bytes;
 };
 
 // A file below `folder`, and no other however its name or a link tries; -1 if there is none.
@@ -270,7 +277,7 @@ RawMesh take_mesh(Reader& reader, MeshLimits& limits) {
   }
   if (pieces > 0 && (vertices_left > 0 || triangles_left > 0)) reader.throw_damaged();
   const auto notes = reader.take<std::uint64_t>();
-  if (notes > k_most_items) reader.throw_damaged();
+  if (notes > k_most_notes) reader.throw_damaged();
   for (std::uint64_t i = 0; i < notes; ++i) raw.notes.push_back(reader.take_text());
   return raw;
 }

@@ -122,7 +122,7 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
  private:
   void on_open() {
     if (server_.stopping) return close(FeedClose::going_away, "The server is shutting down.");
-    if (server_.viewers.size() >= server_.settings.limits.viewers)
+    if (!server_.make_room_for(visitor))
       return close(FeedClose::too_many, "Too many pages are watching; close one of them.");
     last_heard_ = Clock::now();
     server_.viewers[id_] = shared_from_this();

@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t k_head_bytes = 16U << 10;
 constexpr std::uint64_t k_small_body = 4U << 10;
-constexpr std::size_t k_upload_piece = 256U << 10;  // all of an upload that is ever in memory
+constexpr std::string_view k_recordings = "/api/recording/";  // what is asked of one may step it again
+constexpr std::size_t k_upload_piece = 256U << 10;            // all of an upload that is ever in memory
 // After an early answer the rest of the request is read and thrown away for a while: closing at once would make the
 // system send a reset, which can overtake the answer.
 constexpr auto k_linger = std::chrono::seconds(2);
@@ -58,9 +59,13 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
 
   void hang_up() override {
     idle_since_.reset();
+    waits_since_.reset();
     stream_.tcp().close();
+    // Not now: whoever hangs up on everybody goes through a list that it is in.
+    net::post(server_.io, [kept = std::move(kept_)] {});
   }
   std::optional<std::chrono::steady_clock::time_point> idle_since() const override { return idle_since_; }
+  std::optional<std::chrono::steady_clock::time_point> waits_since() const override { return waits_since_; }
 
   void start() {
     boost::system::error_code ignored;
@@ -78,6 +83,7 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
  private:
   void read_head(double seconds) {
     idle_since_ = std::chrono::steady_clock::now();
+    waits_since_.reset();
     parser_.emplace();
     parser_->header_limit(k_head_bytes);
     parser_->body_limit(server_.settings.limits.upload_bytes);
@@ -127,9 +133,14 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
       if (!visitor) return refuse(401, refusal);
       visitor_ = std::move(*visitor);
     }
-    if (is_feed) return become_viewer();
     const bool post = head.method() == http::verb::post;
-    if (!post && head.method() != http::verb::get) return refuse(405, "Only GET and POST are understood here.");
+    if (!post && head.method() != http::verb::get) {
+      keep_open_ = false;  // whoever asks for a HEAD would take our sentence for the next answer
+      return refuse(405, "Only GET and POST are understood here.");
+    }
+    // Its body would be read as the next request: behind a proxy, that is somebody else's.
+    if (!post && !parser_->is_done()) return refuse(400, "A request that only asks has no body.");
+    if (is_feed) return become_viewer();
     if (!post && target_.path == "/door") return meet(host);
     if (!is_api) return post ? refuse(405, "The page's files can only be read.") : send_page_file(head);
     if (!post) return ask_handler();
@@ -233,11 +244,24 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
     if (!upload_parser_) request->body = std::move(parser_->get().body());
     request->upload = std::move(upload_);
     stream_.tcp().expires_never();
-    net::post(server_.requests, [self = shared_from_this(), request]() mutable {
-      auto response = std::make_shared<HttpResponse>(self->server_.answer(std::move(*request)));
-      // Handed on, not shared: the last owner must let go in the I/O thread, where the list of peers lives.
-      auto& io = self->server_.io;
-      net::post(io, [self = std::move(self), response] { self->send(std::move(*response)); });
+    if (!request->target.path.starts_with(k_recordings))
+      return net::post(server_.requests,
+                       [self = shared_from_this(), request]() mutable { answer(std::move(self), *request); });
+    waits_since_ = std::chrono::steady_clock::now();
+    kept_ = shared_from_this();  // until it is hung up on, which takes it out of the queue as well
+    server_.long_answers.add(visitor_.link, weak_from_this(), [asker = weak_from_this(), request] {
+      if (std::shared_ptr<Connection> self = asker.lock()) answer(std::move(self), *request);
+    });
+  }
+
+  // On whatever thread may take its time.
+  static void answer(std::shared_ptr<Connection> self, HttpRequest& request) {
+    auto response = std::make_shared<HttpResponse>(self->server_.answer(std::move(request)));
+    // Handed on, not shared: the last owner must let go in the I/O thread, where the list of peers lives.
+    auto& io = self->server_.io;
+    net::post(io, [self = std::move(self), response] {
+      self->kept_.reset();
+      self->send(std::move(*response));
     });
   }
 
@@ -287,6 +311,7 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
     message_->keep_alive(keep_open_);
     message_->body() = {body_->data(), body_->size()};
     if (response.status != 304) message_->content_length(body_->size());
+    waits_since_ = std::chrono::steady_clock::now();
     stream_.tcp().expires_after(to_duration(server_.settings.limits.upload_seconds));
     http::async_write(stream_, *message_, [self = shared_from_this()](boost::system::error_code error, std::size_t) {
       if (error) return;
@@ -323,8 +348,9 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
   std::shared_ptr<const std::string> body_;
   std::string waste_;
   Target target_;
+  std::shared_ptr<Connection> kept_;
   const PageFile* page_file_ = nullptr;
-  std::optional<std::chrono::steady_clock::time_point> idle_since_;
+  std::optional<std::chrono::steady_clock::time_point> idle_since_, waits_since_;
   bool keep_open_ = false, uploading_ = false;
 };
 
@@ -353,7 +379,10 @@ HttpResponse error_response(int status, std::string_view sentence, std::string_v
 }
 
 HttpServer::Impl::Impl(const ServerSettings& settings_, PageFiles page_)
-    : settings(settings_), page(std::move(page_)), spool(settings.spool, settings.limits.spool_bytes) {
+    : settings(settings_),
+      page(std::move(page_)),
+      spool(settings.spool, settings.limits.spool_bytes),
+      unsent(settings.limits.unsent_bytes) {
   const std::string place = settings.listen + " port " + std::to_string(settings.port);
   boost::system::error_code error;
   const auto address = net::ip::make_address(settings.listen, error);
@@ -376,9 +405,14 @@ HttpServer::Impl::Impl(const ServerSettings& settings_, PageFiles page_)
 HttpResponse HttpServer::Impl::answer(HttpRequest request) {
   try {
     // While a file was on its way here, its sender's link may have come to its end.
-    if (const std::string why = links->end_of(request.visitor.link, unix_seconds()); !why.empty())
+    const Visitor visitor = request.visitor;
+    if (const std::string why = links->end_of(visitor.link, unix_seconds()); !why.empty())
       return error_response(401, why);
-    return handler->answer(std::move(request));
+    if (!request.post && !unsent.has_room_for(visitor))
+      return error_response(429, "Other answers have not been fetched yet; wait until they have arrived.");
+    HttpResponse response = handler->answer(std::move(request));
+    response.body = unsent.counted(visitor, std::move(response.body));
+    return response;
   } catch (const Error& error) {
     return error_response(error.code() == ErrorCode::refused ? 403 : 400, error.what());
   } catch (const std::bad_alloc&) {
@@ -407,11 +441,33 @@ void HttpServer::Impl::accept() {
 
 bool HttpServer::Impl::make_room() {
   if (peers.size() < settings.limits.connections) return true;
-  Peer* longest = nullptr;
-  for (Peer* peer : peers)
-    if (peer->idle_since() && (longest == nullptr || *peer->idle_since() < *longest->idle_since())) longest = peer;
-  if (longest != nullptr) longest->hang_up();
-  return longest != nullptr;
+  for (const auto since : {&Peer::idle_since, &Peer::waits_since}) {
+    Peer* longest = nullptr;
+    for (Peer* peer : peers)
+      if ((peer->*since)() && (longest == nullptr || *(peer->*since)() < *(longest->*since)())) longest = peer;
+    if (longest == nullptr) continue;
+    longest->hang_up();
+    return true;
+  }
+  return false;
+}
+
+bool HttpServer::Impl::make_room_for(const Visitor& newcomer) {
+  if (viewers.size() < settings.limits.viewers) return true;
+  std::map<std::string, std::size_t> pages;
+  for (const auto& [id, viewer] : viewers) ++pages[viewer->visitor.link];
+  std::shared_ptr<Viewer> leaves;  // the newest of the link that has the most
+  // Two more than the newcomer's link, or the two would take turns.
+  std::size_t most = newcomer.rights == Rights::own ? 1 : pages[newcomer.link] + 2;
+  for (const auto& [id, viewer] : viewers) {
+    const std::size_t count = pages[viewer->visitor.link];
+    if (viewer->visitor.rights == Rights::own || viewer->visitor.link == newcomer.link || count < most) continue;
+    leaves = viewer;
+    most = count;
+  }
+  if (leaves == nullptr) return false;
+  leaves->close(FeedClose::too_many, "Too many pages are watching, and most came by this link; close one of them.");
+  return true;
 }
 
 void HttpServer::Impl::watch_links() {
@@ -508,6 +564,7 @@ void HttpServer::start(RequestHandler& handler, FeedListener& listener, LinkBook
   impl_->watch_links();
   impl_->io_thread = std::thread([this] { impl_->io.run(); });
   for (std::thread& thread : impl_->request_threads) thread = std::thread([this] { impl_->requests.run(); });
+  impl_->long_answers.start();
 }
 
 void HttpServer::stop() {
@@ -516,6 +573,7 @@ void HttpServer::stop() {
   impl_->request_guard.reset();
   impl_->requests.stop();
   for (std::thread& thread : impl_->request_threads) thread.join();
+  impl_->long_answers.stop();
   net::post(impl_->io, [this] {
     impl_->stopping = true;
     boost::system::error_code ignored;

@@ -50,7 +50,8 @@ struct ServerLimits {
   std::uint32_t viewers = 64;
   std::uint32_t uploads = 2;  // bodies being received at once
   std::uint64_t upload_bytes = 256U << 20;
-  std::uint64_t spool_bytes = 1U << 30;  // of all files received and not yet read, on the disk
+  std::uint64_t spool_bytes = 1U << 30;     // of all files received and not yet read, on the disk
+  std::uint64_t unsent_bytes = 256U << 20;  // of answers on their way to those who came by one link; four times for all
   std::uint32_t messages_per_second = 500;
   double head_seconds = 10;     // for the head of a request, and before it for the handshake of TLS
   double idle_seconds = 30;     // between requests

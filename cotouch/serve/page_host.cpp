@@ -148,7 +148,7 @@ void PageHost::scenes_changed() {
 
 void PageHost::problem(ParticipantId whom, const std::string& reason) {
   if (whom == ParticipantId::nobody)
-    feed_.broadcast_text(error_message(reason));
+    feed_.broadcast_newest("problem " + reason, error_message(reason));  // once, however often somebody causes it
   else
     send(whom, error_message(reason));
 }

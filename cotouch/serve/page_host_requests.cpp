@@ -204,8 +204,11 @@ HttpResponse PageHost::answer_recording(const Target& target) {
     return error_response(404, error.what());
   }
   if (ending == ".cotrec") {
+    std::string bytes(std::filesystem::file_size(stored), '\0');
     std::ifstream in(stored, std::ios::binary);
-    return bytes_response({std::istreambuf_iterator<char>(in), {}}, "application/octet-stream", id + ".cotrec");
+    in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(in.gcount()));
+    return bytes_response(std::move(bytes), "application/octet-stream", id + ".cotrec");
   }
   if (ending == ".frames") return answer_frames(id, stored);
   if (ending == ".mesh") return answer_mesh(recorded_part(target, id, stored));

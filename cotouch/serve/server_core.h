@@ -3,6 +3,7 @@
 
 #include <cotouch/serve/door_stream.h>
 #include <cotouch/serve/http_server.h>
+#include <cotouch/serve/long_answers.h>
 
 #include <array>
 #include <atomic>
@@ -43,6 +44,8 @@ class Peer {
   virtual void hang_up() = 0;
   // Since when it has been waiting for a request; nothing where it is of use to someone.
   virtual std::optional<std::chrono::steady_clock::time_point> idle_since() const { return std::nullopt; }
+  // Since when an answer is on its way that was asked for and is not taken.
+  virtual std::optional<std::chrono::steady_clock::time_point> waits_since() const { return std::nullopt; }
 
  protected:
   HttpServer::Impl& server_;
@@ -66,9 +69,13 @@ struct HttpServer::Impl {
   explicit Impl(const ServerSettings& settings_, PageFiles page_);
 
   void accept();
-  // Whether one more connection may be taken. At the limit the one that has been idle longest makes room, so that
-  // connections which say nothing cannot keep everyone else out.
+  // Whether one more connection may be taken. At the limit the one that has been idle longest makes room, or the one
+  // whose answer has been on its way longest, so that connections which say or take nothing cannot keep everyone else
+  // out.
   bool make_room();
+  // Whether one more page may come by this link. At the limit a page makes room whose link has more of them, so that
+  // nobody keeps the others out; for owners any that is not an owner's.
+  bool make_room_for(const Visitor& newcomer);
   HttpResponse answer(HttpRequest request);
   void update_demand();
   void forget_viewer(ViewerId viewer);
@@ -90,10 +97,12 @@ struct HttpServer::Impl {
   std::set<Peer*> peers;
   std::uint32_t uploads = 0;
   Spool spool;
+  UnsentAnswers unsent;
   std::atomic<std::uint32_t> feeds_open{0};
 
   net::io_context io{1};
   net::io_context requests;
+  LongAnswers long_answers;
   tcp::acceptor acceptor{io};
   net::steady_timer accept_pause{io}, link_timer{io};
   std::uint16_t port = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <utility>
 
 namespace cotouch {
 namespace {
@@ -42,9 +44,12 @@ std::uint32_t code_point(std::string_view bytes) {
 // What has no width or turns the direction of writing would make one name look like another.
 bool is_shown(std::uint32_t code) {
   const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
-  const bool invisible = (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-                         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
-  return !control && !invisible;
+  constexpr std::pair<std::uint32_t, std::uint32_t> k_invisible[] = {
+      {0xad, 0xad},     {0x34f, 0x34f},   {0x61c, 0x61c},   {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
+      {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0x2800, 0x2800},   {0x3164, 0x3164},   {0xfe00, 0xfe0f},
+      {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+  return !control && std::none_of(std::begin(k_invisible), std::end(k_invisible),
+                                  [code](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
 // As many whole characters of a printable text as fit.

@@ -259,6 +259,7 @@ class PartReader {
   explicit PartReader(fs::path folder) : folder_(std::move(folder)) {}
 
   void read(const PartSource& source, ScenePart& part, Progress& progress) {
+    check_inside(source.asset.empty() ? source.mesh : source.asset);
     if (!source.asset.empty()) {
       std::shared_ptr<const Part>& known = assets_[source.asset];
       if (!known) known = std::make_shared<const Part>(read_asset(folder_ / source.asset));
@@ -295,6 +296,18 @@ class PartReader {
     std::shared_ptr<const TriangleMesh> mesh;
     std::shared_ptr<const PartImport> import;
   };
+  // Names were checked when the file was parsed; links are what is left by which a stranger's folder could lead
+  // outside.
+  void check_inside(const fs::path& name) const {
+    std::error_code error;
+    const fs::path home = fs::canonical(folder_.empty() ? fs::path(".") : folder_, error);
+    const fs::path there = fs::canonical(folder_ / name, error);
+    if (error) return;  // whoever opens it says why it cannot be
+    if (std::mismatch(home.begin(), home.end(), there.begin(), there.end()).first != home.end())
+      throw Error(name.string() + " is a link to a file outside of the scene's folder. Put the file itself there.",
+                  ErrorCode::refused);
+  }
+
   fs::path folder_;
   std::map<fs::path, std::shared_ptr<const Part>> assets_;
   std::map<std::tuple<fs::path, std::string, std::string>, Mesh> meshes_;

@@ -121,6 +121,10 @@ void FolderLibrary::remove(const std::string& name) {
   if (is_builtin(name)) throw Error("'" + name + "' is a built-in scene, which cannot be deleted.", ErrorCode::refused);
   if (!is_identifier(name) || !fs::exists(scene_file(name), error))
     throw Error("There is no such scene.", ErrorCode::not_found);
+  if (fs::is_symlink(folder_ / name, error)) {
+    fs::remove(folder_ / name, error);  // what it leads to is somebody else's
+    return;
+  }
   const FolderLock lock = FolderLock::to_write(folder_ / name);
   fs::remove(scene_file(name), error);  // first: if this is killed, no half of a scene is left
   fs::remove_all(folder_ / name, error);

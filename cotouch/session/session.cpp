@@ -18,6 +18,7 @@ namespace {
 
 constexpr int k_niceness = 5;
 constexpr std::size_t k_most_waiting = 32;  // commands of one participant
+constexpr auto k_people_pace = std::chrono::milliseconds(100);
 constexpr std::array<std::string_view, 10> k_people_colors{"#e4572e", "#17b890", "#f3a712", "#7768ae", "#2e86ab",
                                                            "#c6488e", "#8ab17d", "#b5651d", "#4f9dd9", "#9c9c4b"};
 
@@ -153,6 +154,7 @@ void Session::run(const std::stop_token& stop) {
 }
 
 void Session::tick() {
+  if (people_due_) tell_people();
   if (world_) {
     world_->collect(recording_ && !recording_shared_ ? &*recording_ : nullptr);
     if (recording_ && !recording_shared_) stream_->take(*recording_);
@@ -203,6 +205,10 @@ std::vector<Participant> Session::people() {
 }
 
 void Session::tell_people() {
+  // Everybody is told, so names that change all the time are told no faster than they can be read.
+  people_due_ = Clock::now() - people_told_ < k_people_pace;
+  if (people_due_) return;  // by the next tick that may
+  people_told_ = Clock::now();
   const std::vector<Participant> people = this->people();
   tell([&](SessionListener& listener) { listener.people_changed(people); });
 }

@@ -322,6 +322,8 @@ class Session {
   std::string recording_id_;
   ParticipantId recorded_by_ = ParticipantId::nobody;
   Clock::time_point recording_told_{};
+  Clock::time_point people_told_{};
+  bool people_due_ = false;
   Pose spacemouse_pose_;
   Clock::time_point spacemouse_used_{};
   BodyId last_body_ = 0;

@@ -1,4 +1,5 @@
 // What a session does when it is asked to, if it may.
+#include <cotouch/base/error.h>
 #include <cotouch/contact/cache.h>
 #include <cotouch/field/mass.h>
 #include <cotouch/session/names.h>
@@ -445,6 +446,11 @@ CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
   if (scene_->scene.editable && is_full(scene_->scene)) return not_now("The scene is full; remove a body first.");
   return start_job(who, JobLane::parts, wanted.name, [this, who, wanted, opening = last_opening_](Progress& progress) {
     std::vector<AddedMesh> meshes = wanted.meshes(progress);
+    // Before hours are spent on them.
+    if (meshes.size() > k_most_bodies)
+      throw Error("'" + wanted.name + "' has " + std::to_string(meshes.size()) + " parts, and a scene holds at most " +
+                      std::to_string(k_most_bodies) + " bodies; drop it as one body.",
+                  ErrorCode::too_large);
     Scene alone;
     for (auto& [mesh, import] : meshes) {
       // Turning happens about a part's origin, so that should be its middle.

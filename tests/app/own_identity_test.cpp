@@ -19,6 +19,13 @@ TEST(OwnIdentity, IsAnotherForEachProgramThatRuns) {
   EXPECT_EQ(OwnIdentity(folder.path()).file(), folder / "identity");
 }
 
+TEST(OwnIdentity, IsKeptWhereOtherUsersDoNotLook) {
+  const TemporaryFolder folder;
+  const OwnIdentity identity(folder / "state/cotouch");
+  const auto mode = std::filesystem::status(folder / "state/cotouch").permissions();
+  EXPECT_EQ(mode, std::filesystem::perms::owner_all);
+}
+
 TEST(OwnIdentity, DoesNotMindAFolderThatCannotBe) {
   EXPECT_EQ(OwnIdentity("/dev/null/state").file(), "/dev/null/state/identity");
 }

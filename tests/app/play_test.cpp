@@ -122,8 +122,8 @@ TEST_F(PlayCommandLine, ABrowserIsOpenedWithoutTheTokenInTheProcessList) {
   write("index.html", "<p>page</p>");
   // Stands in for the real one, and keeps what it was started with and what it would have read.
   write("xdg-open",
-        "#!/bin/sh\necho \"$@\" > arguments.part\ncat \"$1\" > page.txt\nstat -c %a \"$1\" > mode.txt\nmv "
-        "arguments.part arguments.txt\n");
+        "#!/bin/sh\necho \"$@\" > arguments.part\ncat \"$1\" > page.txt\nstat -c %a \"$1\" > mode.txt\nls -l "
+        "/proc/$$/fd > files.txt\nmv arguments.part arguments.txt\n");
   std::filesystem::permissions(folder_ / "xdg-open", std::filesystem::perms::owner_all);
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", (folder_.path().string() + ":" + path).c_str(), 1);
@@ -139,6 +139,8 @@ TEST_F(PlayCommandLine, ABrowserIsOpenedWithoutTheTokenInTheProcessList) {
   EXPECT_EQ(arguments.find(found[1].str()), std::string::npos) << arguments;
   EXPECT_NE(text_of(folder_ / "page.txt").find(found[0].str()), std::string::npos);
   EXPECT_EQ(text_of(folder_ / "mode.txt"), "600\n");
+  // A browser that lives longer than the server would keep its port.
+  EXPECT_EQ(text_of(folder_ / "files.txt").find("socket:"), std::string::npos) << text_of(folder_ / "files.txt");
   EXPECT_FALSE(std::filesystem::exists(arguments.substr(0, arguments.size() - 1)));  // gone with the server
 }
 

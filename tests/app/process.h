@@ -44,6 +44,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  pid_t id() const { return child_; }
   void signal(int number) const { ::kill(child_, number); }
 
   // Waits a minute at most for its end.

@@ -90,6 +90,16 @@ TEST_F(SharedCommands, FinishATaskTogetherAndAgree) {
   EXPECT_EQ(joining["state"], "joining");
 }
 
+TEST_F(SharedCommands, DoNotShowTheirInviteToEverybodyAtThisMachine) {
+  const std::string invite =
+      format_invite(make_invite(Identity::make().public_key(), {NetAddress::v4({127, 0, 0, 1}, 9)}, 0));
+  const Process ben(folder_, "ben", join(invite));
+  EXPECT_TRUE(eventually([&] {
+    const std::string shown = text_of("/proc/" + std::to_string(ben.id()) + "/cmdline");
+    return has(shown, "join") && has(shown, "Ben") && !has(shown, invite.substr(20));
+  }));
+}
+
 TEST_F(SharedCommands, SayWhatIsWrongWithAnInvite) {
   Invite invite = make_invite(Identity::make().public_key(), {NetAddress::v4({127, 0, 0, 1}, 9)}, 0);
   const std::string sound = format_invite(invite);

@@ -96,6 +96,17 @@ std::vector<RawMesh> misbehave(FileBytes bytes, const std::string&, const ReadSe
     meshes[0].mesh.vertices.resize(1000);
     return meshes;
   }
+  if (deed == "many-names") {  // of pieces that hold nothing
+    std::vector<RawMesh> meshes = tell("");
+    meshes[0].pieces = {{"all", 3, 1}};
+    meshes[0].pieces.resize(20'000, {std::string(4000, 'n'), 0, 0});
+    return meshes;
+  }
+  if (deed == "many-notes") {
+    std::vector<RawMesh> meshes = tell("");
+    meshes[0].notes.resize(1000, "look");
+    return meshes;
+  }
   return tell("went on");
 }
 

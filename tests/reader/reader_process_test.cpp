@@ -188,8 +188,35 @@ TEST_F(ReaderProcess, GetsFilesBesideTheFirstAndNoOthers) {
   close(fd);
 }
 
+// What the system would end first if there were no memory left, of this thread's processes; -1 if it has none.
+int first_to_go() {
+  std::ifstream children("/proc/thread-self/children");
+  std::string child;
+  int score = -1;
+  if (children >> child) std::ifstream("/proc/" + child + "/oom_score_adj") >> score;
+  return score;
+}
+
+TEST_F(ReaderProcess, IsTheFirstToGoIfThereIsNoMemoryLeft) {
+  if (!std::ifstream("/proc/thread-self/children").is_open()) GTEST_SKIP() << "this kernel does not list children";
+  class Looking final : public Progress {
+   public:
+    void update(std::string_view, double) override {
+      score = first_to_go();
+      if (score == 1000 || seconds_since(start_) > 2) throw Cancelled();
+    }
+    int score = -1;
+
+   private:
+    Clock::time_point start_ = Clock::now();
+  } looking;
+  progress_ = &looking;
+  EXPECT_THROW(told("sleep"), Cancelled);
+  EXPECT_EQ(looking.score, 1000);
+}
+
 TEST_F(ReaderProcess, IsNotBelievedIfWhatItSendsMakesNoSense) {
-  for (const char* deed : {"bad-index", "bad-piece", "too-much"})
+  for (const char* deed : {"bad-index", "bad-piece", "too-much", "many-names", "many-notes"})
     EXPECT_NE(failure(deed).find("is damaged"), std::string::npos) << deed;
 }
 

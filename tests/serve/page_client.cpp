@@ -144,6 +144,13 @@ bool RawConnection::hung_up() {
   return error.failed();
 }
 
+std::string RawConnection::rest() {
+  std::string text;
+  boost::system::error_code error;
+  net::read(impl_->socket, net::dynamic_buffer(text), error);
+  return text;
+}
+
 // ------------------------------------------------------------------------------------------------ page
 
 struct Page::Impl {

@@ -65,6 +65,8 @@ class RawConnection {
   void send(const std::string& text);
   // Waits until the server hangs up, for ever if it never does; false if it says something first.
   bool hung_up();
+  // All that the server says until it hangs up.
+  std::string rest();
 
  private:
   struct Impl;

@@ -274,6 +274,47 @@ TEST_F(Server, ConnectionsThatSayNothingMakeRoomForOthers) {
   page.read_text("hello");
 }
 
+TEST_F(Server, ConnectionsThatTakeNoAnswerMakeRoomForOthers) {
+  ServerLimits limits;
+  limits.connections = 4;
+  limits.idle_seconds = limits.upload_seconds = 600;
+  std::filesystem::create_directories(folder_ / "web/assets");
+  // More than the system keeps for a connection that does not read.
+  std::ofstream(folder_ / "web/assets/large.js") << std::string(32U << 20, ' ');
+  start(limits);
+  const std::string request = "GET /assets/large.js HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port()) + "\r\n\r\n";
+  std::vector<std::unique_ptr<RawConnection>> greedy;
+  for (int i = 0; i < 8; ++i) {
+    greedy.push_back(std::make_unique<RawConnection>(port(), request));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(get("/").status, 200U);
+  Page page(port());
+  page.read_text("hello");
+}
+
+TEST_F(Server, WhatFollowsAGetIsNotTakenForAnotherRequest) {
+  ServerLimits limits;
+  limits.idle_seconds = 0.2;
+  start(limits);
+  const std::string host = "Host: 127.0.0.1:" + std::to_string(port()) + "\r\n";
+  const std::string hidden = "GET /door HTTP/1.1\r\n" + host + "\r\n";
+  const auto answers = [&](const std::string& request) {
+    const std::string text = RawConnection(port(), request).rest();
+    int count = 0;
+    for (std::size_t at = text.find("HTTP/1.1 "); at != std::string::npos; at = text.find("HTTP/1.1 ", at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(answers(hidden + hidden), 2);  // these are two
+  for (const char* target : {"/", "/door", "/nothing"}) {
+    const std::string head = "GET " + std::string(target) + " HTTP/1.1\r\n" + host;
+    EXPECT_EQ(answers(head + "Content-Length: " + std::to_string(hidden.size()) + "\r\n\r\n" + hidden), 1) << target;
+    EXPECT_EQ(answers(head + "Transfer-Encoding: chunked\r\n\r\n" + hidden), 1) << target;
+  }
+  // An answer to HEAD has no body, but ours has: nothing may come after it.
+  EXPECT_EQ(answers("HEAD / HTTP/1.1\r\n" + host + "\r\n" + hidden), 1);
+}
+
 TEST_F(Server, ClosesAFeedOfGarbageWithTheRuleItBreaks) {
   start();
   const auto close_code = [&](const std::function<void(Page&)>& misbehave) {
@@ -351,6 +392,18 @@ TEST_F(Server, DoesNotCloseASlowPageBecauseOthersChangeThingsFast) {
     if (slow.read_text("settings")["contact_stiffness"] == 21'200) break;
 }
 
+TEST_F(Server, DoesNotCloseASlowPageBecauseOfOneProblemToldOverAndOver) {
+  ServerLimits limits;
+  limits.viewer_send_buffer = 4096;
+  start(limits);
+  Page slow(port(), {.receive_buffer = 4096});
+  slow.read_text("hello");
+  for (int i = 0; i < 5000; ++i) host_->problem(ParticipantId::nobody, "Too much is waiting to be sent; try again.");
+  host_->problem(ParticipantId::nobody, "It is over.");
+  while (slow.read_text("error")["reason"] != "It is over.") {
+  }
+}
+
 TEST_F(Server, ClosesAFeedThatFloodsWithMessagesOrPings) {
   ServerLimits limits;
   limits.messages_per_second = 50;
@@ -375,6 +428,30 @@ TEST_F(Server, TakesNoMoreViewersThanItsLimit) {
   Page first(port());
   first.read_text("hello");
   Page second(port());
+  EXPECT_EQ(second.closed().code, 4002U);
+}
+
+TEST_F(Server, NobodyTakesAllPlacesByOneLink) {
+  ServerLimits limits;
+  limits.viewers = 4;
+  start(limits);
+  const std::string crowd = links_.add(Rights::watch, "crowd", 0, unix_seconds()).token;
+  const std::string other = links_.add(Rights::watch, "other", 0, unix_seconds()).token;
+  std::vector<std::unique_ptr<Page>> pages;
+  for (int i = 0; i < 4; ++i) {
+    pages.push_back(std::make_unique<Page>(port(), PageSettings{.token = crowd}));
+    pages.back()->read_text("hello");
+  }
+  EXPECT_EQ(Page(port(), {.token = crowd}).closed().code, 4002U);  // not at the cost of their own
+  Page owner(port()), guest(port(), {.token = other});
+  EXPECT_EQ(owner.read_text("hello")["rights"], "own");
+  EXPECT_EQ(guest.read_text("hello")["rights"], "watch");
+  EXPECT_EQ(pages[3]->closed().code, 4002U);
+  EXPECT_EQ(pages[2]->closed().code, 4002U);
+  pages[0]->read_state();
+  pages[1]->read_state();
+  // Two each: neither of the links takes a place from the other.
+  Page second(port(), {.token = other});
   EXPECT_EQ(second.closed().code, 4002U);
 }
 

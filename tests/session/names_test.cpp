@@ -45,6 +45,9 @@ TEST(Names, OfPeopleAreCutToTwentyFourCharactersAndCleaned) {
                        "b\n\x7f"),
             "ab");
   EXPECT_EQ(clean_name("\u202e\u200b\u0085\ufeffeve"), "eve");  // direction, no width, control, byte order
+  // The other marks of direction, tags, fillers and what else takes no room.
+  EXPECT_EQ(clean_name("A\u061cn\u00adn\ufe0fa\U000e0041\u2069\ufff9"), "Anna");
+  EXPECT_EQ(clean_name("\u3164\u2800\u115f"), "");
   EXPECT_EQ(clean_name(" \n "), "");
 }
 

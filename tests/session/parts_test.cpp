@@ -47,6 +47,10 @@ TEST(SceneLibraries, DeleteWhatWasSavedAndNothingElse) {
   library.remove("mine");
   EXPECT_FALSE(std::filesystem::exists(folder / "library/mine"));
   EXPECT_TRUE(std::filesystem::exists(folder / "other/scene.toml"));
+  std::filesystem::create_directory_symlink(folder / "other", folder / "library/link");
+  library.remove("link");
+  EXPECT_FALSE(std::filesystem::exists(folder / "library/link"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "other/scene.toml"));
 }
 
 TEST(HandDevice, NeverJumpsAndStandsStillWithoutInput) {

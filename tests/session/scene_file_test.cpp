@@ -510,6 +510,29 @@ TEST(SceneFiles, MeshesArePreparedAndShared) {
   EXPECT_EQ(scene.bodies[0].parts[0].import->facts.unit, "mm");
 }
 
+TEST(SceneFiles, NoLinkLeadsOutOfTheirFolder) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "secret.obj") << "v 0 0 0\nv 30 0 0\nv 0 30 0\nv 0 0 30\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+  const std::filesystem::path saved = save_scene(two_balls(), "mine", folder / "mine").parent_path();
+  std::filesystem::create_directories(folder / "scene/below");
+  for (const std::filesystem::directory_entry& file : std::filesystem::directory_iterator(saved))
+    if (file.path().extension() == ".cot") std::filesystem::create_symlink(file.path(), folder / "scene/link.cot");
+  std::filesystem::create_symlink("../secret.obj", folder / "scene/link.obj");
+  std::filesystem::create_symlink(folder.path(), folder / "scene/up");
+  std::filesystem::copy_file(folder / "secret.obj", folder / "scene/below/own.obj");
+  std::filesystem::create_symlink("below/own.obj", folder / "scene/inside.obj");
+  NoProgress none;
+  const auto open = [&](const std::string& part) {
+    std::ofstream(folder / "scene/scene.toml") << "cotouch = 2\n[[body]]\n[[body.part]]\n" << part << "\n";
+    return load_scene_file(folder / "scene/scene.toml", none).bodies.size();
+  };
+  const std::string coarse = "\"\nunit = \"mm\"\nresolution = 24\npoints = 128";
+  for (const char* mesh : {"link.obj", "up/secret.obj"})
+    EXPECT_THROW(open("mesh = \"" + std::string(mesh) + coarse), Error) << mesh;
+  EXPECT_THROW(open("asset = \"link.cot\""), Error);
+  EXPECT_EQ(open("mesh = \"inside.obj" + coarse), 1U);
+}
+
 TEST(SceneFiles, TheExampleComesToRest) {
   NoProgress none;
   const Scene scene = load_scene_file(COTOUCH_SOURCE_DIR "/examples/blocks/scene.toml", none);

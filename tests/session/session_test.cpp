@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <mutex>
 #include <thread>
 
@@ -39,6 +40,10 @@ class Witness final : public SessionListener {
     const std::scoped_lock lock(mutex_);
     ++scenes_changed_;
   }
+  void people_changed(const std::vector<Participant>& people) override {
+    const std::scoped_lock lock(mutex_);
+    people_.push_back(people);
+  }
   ViewDemand wanted() const override { return {true, false, false}; }
   void view(const SessionView& view) override {
     const std::scoped_lock lock(mutex_);
@@ -48,6 +53,7 @@ class Witness final : public SessionListener {
   std::vector<HandEvent> hands() const { return copy(hands_); }
   std::vector<std::string> problems() const { return copy(problems_); }
   std::vector<JobStatus> jobs() const { return copy(jobs_); }
+  std::vector<std::vector<Participant>> people() const { return copy(people_); }
   std::vector<RecordingEntry> recordings() const { return copy(recordings_); }
   SessionView view() const { return copy(view_); }
   int scene_changes() const { return copy(scenes_changed_); }
@@ -62,6 +68,7 @@ class Witness final : public SessionListener {
   std::vector<HandEvent> hands_;
   std::vector<std::string> problems_;
   std::vector<JobStatus> jobs_;
+  std::vector<std::vector<Participant>> people_;  // as they were told
   std::vector<RecordingEntry> recordings_;
   SessionView view_;
   int scenes_changed_ = 0;
@@ -213,6 +220,35 @@ TEST_F(SessionTest, OthersStopAndDeleteARecordingOnlyAfterItsMakerLeft) {
   session_->leave(ann_);
   EXPECT_TRUE(asks(bob_, DeleteRecording{id}));
   EXPECT_TRUE(witness_.recordings().empty());
+}
+
+TEST_F(SessionTest, NothingIsRecordedThatCouldNotBeListed) {
+  // Beyond the list nobody could see it, delete it or count what it takes.
+  std::filesystem::create_directories(folder_ / "recordings");
+  for (int i = 1000; i < 1500; ++i) {
+    std::ofstream(folder_ / ("recordings/old-" + std::to_string(i) + ".cotrec")) << "old";
+    std::ofstream(folder_ / ("recordings/old-" + std::to_string(i) + ".json")) << "{}";
+  }
+  ASSERT_TRUE(asks(ann_, DeleteRecording{"old-1000"}));  // which lists them anew
+  ASSERT_EQ(witness_.recordings().size(), 499U);
+  EXPECT_TRUE(asks(ann_, StartRecording{}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_TRUE(asks(ann_, StopRecording{}));
+  ASSERT_TRUE(eventually([&] { return witness_.recordings().size() == 500; }));
+  const CommandResult refused = session_->command_and_wait(ann_, StartRecording{});
+  EXPECT_FALSE(refused.done());
+  EXPECT_NE(refused.reason.find("500 recordings"), std::string::npos) << refused.reason;
+}
+
+TEST_F(SessionTest, AFileOfMorePartsThanASceneHoldsIsRefusedBeforeTheyArePrepared) {
+  const AddPart crowd{"crowd", [](Progress&) { return std::vector<AddedMesh>(1000, one_box()[0]); }, {}};
+  ASSERT_TRUE(asks(ann_, crowd));
+  const auto failed = [&] {
+    const std::vector<JobStatus> jobs = witness_.jobs();
+    return !jobs.empty() && jobs.back().state == JobState::failed;
+  };
+  ASSERT_TRUE(eventually(failed));
+  EXPECT_NE(witness_.jobs().back().reason.find("1000 parts"), std::string::npos) << witness_.jobs().back().reason;
 }
 
 TEST_F(SessionTest, RecordingASceneWithoutANameSavesItAndSaysSo) {
@@ -432,6 +468,16 @@ TEST_F(SessionTest, EveryoneHasANameAndAColour) {
   EXPECT_EQ(of(ann_).name, "Ann");
   EXPECT_EQ(of(bob_).name, "Bobby");
   EXPECT_NE(of(ann_).color, of(bob_).color);
+}
+
+TEST_F(SessionTest, NamesThatChangeAllTheTimeAreToldNowAndThen) {
+  const std::size_t before = witness_.people().size();
+  for (int i = 1; i <= 1000; ++i) {
+    session_->rename(bob_, "Bob " + std::to_string(i));
+    session_->snapshot();  // which waits until it was done
+  }
+  EXPECT_TRUE(eventually([&] { return witness_.people().back().back().name == "Bob 1000"; }));
+  EXPECT_LT(witness_.people().size() - before, 100U);
 }
 
 TEST_F(SessionTest, ATaskThatIsDoneLetsGoAndStays) {
