@@ -94,6 +94,7 @@ ExperimentReport run_siege(const ExperimentOptions& options) {
   report.add("siege/honest-viewers-lost", lost, "");
   report.add("siege/loop-p99-us", median(siege_p99), "us");
   report.add("siege/loop-p99-share", median(calm_p99) > 0 ? median(siege_p99) / median(calm_p99) : 0, "");
+  report.add("siege/longest-task-ms", served.longest_task() * 1e3, "ms, of the thread that makes frames");
   report.add("siege/refused-share", tried > 0 ? static_cast<double>(refused) / static_cast<double>(tried) : 0, "");
   report.add("siege/memory-calm-mb", calm_memory, "MB");
   report.add("siege/memory-peak-mb", peak_megabytes(), "MB");
