@@ -2,10 +2,14 @@
 // once.
 #pragma once
 
+#include <boost/asio/associated_allocator.hpp>
+#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 #include <boost/beast/websocket/teardown.hpp>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -30,15 +34,38 @@ class DoorStream {
 
   template <class Buffers, class Handler>
   void async_read_some(const Buffers& buffers, Handler&& handler) {
-    std::visit([&](auto& stream) { stream.async_read_some(buffers, std::forward<Handler>(handler)); }, stream_);
+    Counted<std::decay_t<Handler>> counted{std::forward<Handler>(handler), *this};
+    std::visit([&](auto& stream) { stream.async_read_some(buffers, std::move(counted)); }, stream_);
   }
   template <class Buffers, class Handler>
   void async_write_some(const Buffers& buffers, Handler&& handler) {
     std::visit([&](auto& stream) { stream.async_write_some(buffers, std::forward<Handler>(handler)); }, stream_);
   }
 
+  // Bytes that came, decrypted. What is built upon this may take some of them without a word.
+  std::uint64_t received() const { return received_; }
+
  private:
+  // Does what the handler does, in the same place.
+  template <class Handler>
+  struct Counted {
+    using allocator_type = boost::asio::associated_allocator_t<Handler>;
+    using executor_type = boost::asio::associated_executor_t<Handler, DoorStream::executor_type>;
+    Handler handler;
+    DoorStream& stream;
+
+    allocator_type get_allocator() const noexcept { return boost::asio::get_associated_allocator(handler); }
+    executor_type get_executor() const noexcept {
+      return boost::asio::get_associated_executor(handler, stream.get_executor());
+    }
+    void operator()(boost::system::error_code error, std::size_t bytes) {
+      stream.received_ += bytes;
+      std::move(handler)(error, bytes);
+    }
+  };
+
   std::variant<Plain, Tls> stream_;
+  std::uint64_t received_ = 0;
 };
 
 // How a WebSocket ends on such a stream. Without a goodbye of TLS: the WebSocket has said its own, which nobody can
