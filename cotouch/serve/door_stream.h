@@ -10,6 +10,7 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 #include <boost/beast/websocket/teardown.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -38,13 +39,19 @@ class DoorStream {
   template <class Buffers, class Handler>
   void async_read_some(const Buffers& buffers, Handler&& handler) {
     read_some({boost::asio::buffer_sequence_begin(buffers), boost::asio::buffer_sequence_end(buffers)},
-              plain(std::forward<Handler>(handler)));
+              [this, done = plain(std::forward<Handler>(handler))](boost::system::error_code error, std::size_t bytes) {
+                received_ += bytes;
+                done(error, bytes);
+              });
   }
   template <class Buffers, class Handler>
   void async_write_some(const Buffers& buffers, Handler&& handler) {
     write_some({boost::asio::buffer_sequence_begin(buffers), boost::asio::buffer_sequence_end(buffers)},
                plain(std::forward<Handler>(handler)));
   }
+
+  // Bytes that came, decrypted. What is built upon this may take some of them without a word.
+  std::uint64_t received() const { return received_; }
 
  private:
   // Beast's handlers have types that fill pages; with each of them both kinds of stream would be compiled again, which
@@ -62,6 +69,7 @@ class DoorStream {
   void write_some(std::vector<boost::asio::const_buffer> buffers, Done done);
 
   std::variant<Plain, Tls> stream_;
+  std::uint64_t received_ = 0;
 };
 
 // How a WebSocket ends on such a stream. Without a goodbye of TLS: the WebSocket has said its own, which nobody can

@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t k_max_texts = 256;
 // Of longer messages no more is kept; between this and the protocol's own limit a page is told which rule it broke.
 constexpr std::size_t k_max_message = 64U << 10;
+constexpr std::size_t k_control_head = 6;  // bytes of a page's ping or pong before what it holds
 constexpr auto k_close_patience = std::chrono::seconds(2);
 constexpr auto k_hello_patience = std::chrono::seconds(5);
 
@@ -46,7 +47,8 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
     socket_.set_option(patience);
     socket_.auto_fragment(false);
     socket_.read_message_max(0);  // read() keeps the limit: Beast's own may hang up before the page has heard why
-    socket_.control_callback([this](websocket::frame_type, beast::string_view) {
+    socket_.control_callback([this](websocket::frame_type, beast::string_view payload) {
+      control_bytes_ += k_control_head + payload.size();
       // Closing must wait until the read in which this is called has ended.
       if (!count_message()) net::post(server_.io, [self = shared_from_this()] { self->close_for_flood(); });
     });
@@ -125,6 +127,7 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
     if (!server_.make_room_for(visitor))
       return close(FeedClose::too_many, "Too many pages are watching; close one of them.");
     last_heard_ = Clock::now();
+    told_of_ = received();
     server_.viewers[id_] = shared_from_this();
     joined_ = true;
     server_.update_demand();
@@ -146,6 +149,8 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
     const std::size_t room = k_max_message + 1 - buffer_.size();
     socket_.async_read_some(buffer_, room, [self = shared_from_this()](boost::system::error_code error, std::size_t) {
       if (self->closing_) return;
+      self->told_of_ = self->received();
+      self->unheard_since_.reset();
       if (error) {
         self->closing_ = true;
         self->leave();
@@ -161,6 +166,9 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
       self->on_message();
     });
   }
+
+  // Bytes, without pings and pongs.
+  std::uint64_t received() { return socket_.next_layer().received() - control_bytes_; }
 
   // False where there were too many within a second.
   bool count_message() {
@@ -275,10 +283,16 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
       const Clock::time_point now = Clock::now();
       if (self->writing_ && now - self->write_start_ > patience)
         return self->close(FeedClose::too_slow, "Nothing could be sent to this page for too long.");
-      // Pieces that hold nothing are read by Beast without a word to us, for ever: only the clock sees them.
+      // Pieces that hold nothing are read by Beast without a word to us, for ever: only the clock sees them, and the
+      // first of them only who counts bytes.
       const auto whole = to_duration(self->server_.settings.limits.message_seconds);
-      if (self->message_begun_ && now - *self->message_begun_ > whole)
-        return self->close(FeedClose::garbage, "A message was begun and never ended.");
+      if (self->received() <= self->told_of_)
+        self->unheard_since_.reset();
+      else if (!self->unheard_since_)
+        self->unheard_since_ = now;
+      for (const auto& begun : {self->message_begun_, self->unheard_since_})
+        if (begun && now - *begun > whole)
+          return self->close(FeedClose::garbage, "A message was begun and never ended.");
       if (now - self->last_heard_ > patience) {
         self->closing_ = true;
         self->leave();
@@ -313,6 +327,9 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
   Clock::duration frame_interval_ = std::chrono::microseconds(16667);
   Clock::time_point last_offer_{}, last_heard_{}, write_start_{}, window_start_{};
   std::optional<Clock::time_point> message_begun_;  // one of which more is to come
+  std::optional<Clock::time_point> unheard_since_;  // bytes come of which Beast does not tell
+  std::uint64_t control_bytes_ = 0;                 // of pings and pongs
+  std::uint64_t told_of_ = 0;                       // received() when Beast last told of what it read
   std::uint32_t window_messages_ = 0;
 };
 

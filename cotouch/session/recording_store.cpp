@@ -92,6 +92,17 @@ std::vector<RecordingEntry> RecordingStore::list() const {
   return entries;
 }
 
+std::uint64_t RecordingStore::used_bytes() const {
+  std::uint64_t used = 0;
+  std::error_code error;
+  for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
+    std::error_code no_size;
+    const std::uintmax_t bytes = it->path().extension() == ".cotrec" ? it->file_size(no_size) : 0;
+    if (!no_size) used += bytes;
+  }
+  return used;
+}
+
 std::string RecordingStore::new_id() const {
   const std::time_t now = std::time(nullptr);
   std::tm local{};

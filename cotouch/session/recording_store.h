@@ -29,6 +29,8 @@ class RecordingStore {
 
   // Newest first, at most k_most. Files that are no recordings are left out.
   std::vector<RecordingEntry> list() const;
+  // Of all that are on the disk, also of those that a list is too short for and of what is still being made.
+  std::uint64_t used_bytes() const;
   // A free id for a recording that starts now: "2026-01-31-101500".
   std::string new_id() const;
   RecordingEntry save(const std::string& id, const Recording& recording) const;

@@ -319,6 +319,7 @@ class Session {
   std::shared_ptr<RecordingStream> stream_;
   std::map<std::string, std::shared_ptr<RecordingStream>> finishing_;
   std::vector<RecordingEntry> recorded_;  // as far as is known
+  std::uint64_t recorded_bytes_ = 0;      // that all of them take, also those that are not listed
   std::string recording_id_;
   ParticipantId recorded_by_ = ParticipantId::nobody;
   Clock::time_point recording_told_{};

@@ -283,9 +283,7 @@ CommandResult Session::carry_out(ParticipantId who, const StartRecording&) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::start_recording}); !reason.empty())
     return not_now(reason);
   if (!world_) return not_now("There is nothing to record in this scene.");
-  std::uint64_t used = 0;
-  for (const RecordingEntry& entry : recorded_) used += entry.bytes;
-  if (used >= settings_.recording_bytes)
+  if (recorded_bytes_ >= settings_.recording_bytes)
     return not_now("Recordings take all the " + std::to_string(settings_.recording_bytes >> 20U) +
                    " MB that they may; delete some of them first.");
   if (recorded_.size() + finishing_.size() >= settings_.most_recordings)
@@ -329,10 +327,8 @@ CommandResult Session::carry_out(ParticipantId who, const StartRecording&) {
 }
 
 std::shared_ptr<RecordingStream> Session::new_stream(const std::string& id) {
-  std::uint64_t used = 0;
-  for (const RecordingEntry& entry : recorded_) used += entry.bytes;
-  return std::make_shared<RecordingStream>(recordings_.new_file(id),
-                                           settings_.recording_bytes - std::min(used, settings_.recording_bytes),
+  const std::uint64_t used = std::min(recorded_bytes_, settings_.recording_bytes);
+  return std::make_shared<RecordingStream>(recordings_.new_file(id), settings_.recording_bytes - used,
                                            [this, id](const RecordingStream::Result& made) {
                                              std::string problem;
                                              try {
@@ -351,7 +347,8 @@ std::shared_ptr<RecordingStream> Session::new_stream(const std::string& id) {
 void Session::list_recordings() {
   background_->post([this] {
     std::vector<RecordingEntry> entries = recordings_.list();
-    post([this, entries = std::move(entries)] {
+    post([this, entries = std::move(entries), used = recordings_.used_bytes()] {
+      recorded_bytes_ = used;
       const auto is_same = [](const RecordingEntry& a, const RecordingEntry& b) {
         return a.id == b.id && a.bytes == b.bytes && a.recovered == b.recovered;
       };
@@ -407,9 +404,10 @@ void Session::carry_out(ParticipantId who, const DeleteRecording& wanted, const 
   background_->post([this, id = wanted.id, answered] {
     const bool removed = recordings_.remove(id);
     std::vector<RecordingEntry> entries = recordings_.list();
-    post([this, id, answered, removed, entries = std::move(entries)] {
+    post([this, id, answered, removed, entries = std::move(entries), used = recordings_.used_bytes()] {
       if (!removed) return answered(wrong("There is no such recording."));
       recording_makers_.erase(id);
+      recorded_bytes_ = used;
       recorded_ = entries;
       tell([&](SessionListener& listener) { listener.recordings_changed(entries); });
       answered(done());

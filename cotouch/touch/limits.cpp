@@ -36,7 +36,8 @@ DeviceLimits sound(DeviceLimits limits) {
   m.continuous_torque = std::min(m.continuous_torque, m.peak_torque);
   for (double* value : {&limits.stiffness, &limits.angular_stiffness, &limits.speed, &limits.turn_speed})
     if (!(*value >= 0)) *value = 0;
-  if (!(limits.delay >= 0)) limits.delay = 1;
+  // Without one the coupling softens most when cycles come late.
+  if (!(std::isfinite(limits.delay) && limits.delay >= 0)) limits.delay = 0;
   return limits;
 }
 

@@ -75,6 +75,15 @@ std::vector<RawMesh> misbehave(FileBytes bytes, const std::string&, const ReadSe
   if (deed == "kill-parent") kill(getppid(), SIGKILL);
   if (deed == "exec") execl("/bin/true", "true", nullptr);
   if (deed == "descriptors") return tell(open_descriptors());
+  if (deed == "environment") {
+    std::string found;
+    for (char** one = environ; *one != nullptr; ++one) found += std::string(*one) + '\n';
+    return tell(found);
+  }
+  if (deed == "grow") {
+    lseek(4, 0, SEEK_END);
+    return tell(write(4, "more", 4) < 0 ? "refused" : "written");
+  }
   if (deed == "files") {
     std::string found;
     for (std::string name(words.word()); !name.empty(); name = words.word())

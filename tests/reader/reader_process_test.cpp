@@ -1,10 +1,12 @@
 #include <cotouch/base/error.h>
 #include <cotouch/mesh/reader_process.h>
+#include <support/eventually.h>
 #include <support/temporary_folder.h>
 
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <thread>
@@ -117,6 +119,23 @@ TEST_F(ReaderProcess, InheritsNoDescriptor) {
   EXPECT_EQ(told("descriptors"), "0 1 2 3 4 ");
   close(leaked);
   close(high);
+}
+
+TEST_F(ReaderProcess, InheritsNothingOfTheEnvironment) {
+  setenv("COTOUCH_TEST_SECRET", "hush", 1);
+  const std::string found = told("environment");
+  unsetenv("COTOUCH_TEST_SECRET");
+  EXPECT_EQ(found.find("hush"), std::string::npos) << found;
+  EXPECT_EQ(found.find("COTOUCH_"), std::string::npos) << found;
+}
+
+// An upload is open for writing, because it was just written.
+TEST_F(ReaderProcess, WritesNotEvenToTheFileThatItReads) {
+  std::ofstream(folder_ / "file") << "grow";
+  const int fd = open((folder_ / "file").c_str(), O_RDWR | O_CLOEXEC);
+  EXPECT_THROW(read_in_own_process(fd, task_, {}, quiet_), Error);
+  close(fd);
+  EXPECT_EQ(std::filesystem::file_size(folder_ / "file"), 4U);
 }
 
 TEST_F(ReaderProcess, StartsAlsoIfTheLowDescriptorsAreClosed) {
@@ -236,31 +255,67 @@ TEST_F(ReaderProcess, IsEndedIfItTakesTooLong) {
   EXPECT_NE(failure("sleep").find("too long"), std::string::npos);
 }
 
+// The process that `parent` has started; 0 if there is none.
+pid_t child_of(pid_t parent) {
+  pid_t found = 0;
+  DIR* all = opendir("/proc");
+  while (const dirent* entry = readdir(all)) {
+    const pid_t pid = std::atoi(entry->d_name);
+    std::ifstream stat("/proc/" + std::string(entry->d_name) + "/stat");
+    std::string line;
+    if (pid <= 0 || !std::getline(stat, line)) continue;
+    int its_parent = 0;
+    std::sscanf(line.c_str() + line.rfind(')') + 4, "%d", &its_parent);
+    if (its_parent == parent) found = pid;
+  }
+  closedir(all);
+  return found;
+}
+
+// Also if nobody has waited for it yet.
+bool is_gone(pid_t pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  return !std::getline(stat, line) || line.at(line.rfind(')') + 2) == 'Z';
+}
+
+// Whoever would end it in time cannot any more: the first is killed, the second stands still.
+TEST_F(ReaderProcess, DoesNotOutliveTheOneThatStartedItNorItsTime) {
+  for (const int signal : {SIGKILL, SIGSTOP}) {
+    task_.limits.seconds = signal == SIGKILL ? 600 : 1;
+    const pid_t parent = fork();
+    if (parent == 0) {
+      failure("loop");
+      _exit(0);
+    }
+    pid_t reader = 0;
+    EXPECT_TRUE(eventually([&] {
+      reader = child_of(parent);
+      return reader != 0 && getpriority(PRIO_PROCESS, static_cast<id_t>(reader)) == 19;  // by then it is limited
+    }));
+    kill(parent, signal);
+    EXPECT_TRUE(eventually([&] { return is_gone(reader); })) << signal;
+    if (reader > 0 && !is_gone(reader)) kill(reader, SIGKILL);
+    kill(parent, SIGKILL);
+    waitpid(parent, nullptr, 0);
+  }
+}
+
 TEST_F(ReaderProcess, RunsOnOneProcessorWithTheLowestPriority) {
   // Looked at from outside while it waits.
   class Look final : public Progress {
    public:
     void update(std::string_view, double) override {
       if (seconds_since(start) < 0.3) return;
-      DIR* all = opendir("/proc");
-      while (const dirent* entry = readdir(all)) {
-        const pid_t pid = std::atoi(entry->d_name);
-        std::ifstream stat("/proc/" + std::string(entry->d_name) + "/stat");
-        std::string line;
-        if (pid <= 0 || !std::getline(stat, line)) continue;
-        int parent = 0;
-        std::sscanf(line.c_str() + line.rfind(')') + 4, "%d", &parent);
-        if (parent != getpid()) continue;
-        priority = getpriority(PRIO_PROCESS, static_cast<id_t>(pid));
-        policy = sched_getscheduler(pid);
-        cpu_set_t set;
-        sched_getaffinity(pid, sizeof set, &set);
-        processors = CPU_COUNT(&set);
-        std::ifstream status("/proc/" + std::string(entry->d_name) + "/status");
-        while (std::getline(status, line))
-          if (line.starts_with("Seccomp:")) filtered = line.back() == '2';
-      }
-      closedir(all);
+      const pid_t pid = child_of(getpid());
+      priority = getpriority(PRIO_PROCESS, static_cast<id_t>(pid));
+      policy = sched_getscheduler(pid);
+      cpu_set_t set;
+      sched_getaffinity(pid, sizeof set, &set);
+      processors = CPU_COUNT(&set);
+      std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+      for (std::string line; std::getline(status, line);)
+        if (line.starts_with("Seccomp:")) filtered = line.back() == '2';
       throw Cancelled();
     }
     Clock::time_point start = Clock::now();

@@ -1,6 +1,10 @@
 // Links as people meet them, over real loopback sockets: who may do what, and what happens when a link ends.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "serve/serve_fixture.h"
 #include "support/temporary_folder.h"
 
@@ -131,6 +135,61 @@ TEST_F(Links, WhoCameByARevokedLinkIsToldSoAtOnce) {
   EXPECT_EQ(late.status, 401U);
   EXPECT_NE(late.body.find("revoked"), std::string::npos);
   EXPECT_THROW(Page(port(), {.token = guest.token}), ConnectionLost);
+}
+
+// Once a second the server looks which links have expired; who is revoked does not stay until then.
+TEST_F(Links, RevokingDoesNotWaitForTheNextLook) {
+  double fastest = 60;
+  for (int round = 0; round < 4; ++round) {
+    const PageLink guest = link(Rights::watch);
+    Page page(port(), {.token = guest.token});
+    page.read_text("hello");
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_EQ(post_in(port(), "/api/links/revoke?id=" + guest.id).status, 200U);
+    EXPECT_EQ(page.closed().code, 4005U);
+    // The first may come just before a look, and those after it just behind one.
+    if (round > 0)
+      fastest = std::min(fastest, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  EXPECT_LT(fastest, 0.5);
+}
+
+TEST_F(Links, AFileThatIsOnItsWayWhenItsLinkEndsIsNotTaken) {
+  const PageLink other = link(Rights::own);
+  Page owner(port());
+  owner.read_text("people");
+  const Page sender(port(), {.token = other.token});
+  RawConnection upload(port(), "POST /api/upload?name=a.stl HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port()) +
+                                   "\r\nX-Cotouch-Key: " + sender.key() + "\r\nContent-Length: 8\r\n\r\nhalf");
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // its head is taken while the link still counts
+  ASSERT_EQ(post_in(port(), "/api/links/revoke?id=" + other.id).status, 200U);
+  upload.send("done");
+  EXPECT_FALSE(upload.hung_up());  // it is answered
+  // Everybody would have been told of the job before this is answered.
+  owner.send({{"type", "world"}, {"gravity", 0}, {"id", 7}});
+  for (;;) {
+    const Page::Message message = owner.read();
+    if (!message.text) continue;
+    const Json json = Json::parse(message.bytes);
+    EXPECT_NE(json["type"], "job") << json;
+    if (json["type"] == "reply") break;
+  }
+}
+
+TEST_F(Links, GuestsNeitherRemoveNorBendNorJoin) {
+  Page owner(port());
+  ASSERT_EQ(reply(owner, {{"type", "copy_body"}, {"body", 2}})["ok"], true);
+  for (const Rights rights : {Rights::hand, Rights::watch}) {
+    Page guest(port(), {.token = link(rights).token});
+    for (const Json& command :
+         {Json{{"type", "remove_body"}, {"body", 3}}, Json{{"type", "bend"}, {"body", 3}, {"material", "rubber"}},
+          Json{{"type", "set_body"}, {"body", 3}, {"motion", "fixed"}},
+          Json{{"type", "share_join"}, {"invite", "cotouch:anything"}}}) {
+      const Json answer = reply(guest, command);
+      EXPECT_EQ(answer["ok"], false) << command;
+      EXPECT_NE(answer["reason"].get<std::string>().find("link"), std::string::npos) << command << answer;
+    }
+  }
 }
 
 TEST_F(Links, APageIsClosedWhenItsLinkExpires) {

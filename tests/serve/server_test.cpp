@@ -225,6 +225,41 @@ TEST_F(Server, RefusesUploadsBeyondTheQuotaOfTheDisk) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "spool"));
 }
 
+TEST_F(Server, TakesSoManyUploadsAtOnceAndWaitsForNoneForEver) {
+  ServerLimits limits;
+  limits.uploads = 1;
+  limits.upload_seconds = 2;
+  start(limits);
+  const Page page(port());
+  const std::string target = "/api/upload?name=a.stl";
+  RawConnection half(port(), upload_head(page, target, 9000) + "only this");
+  EXPECT_TRUE(eventually([&] {
+    const Answer refused = post_in(target, "");  // empty, so that no job is made of it
+    return refused.status == 429U && refused.body.find("being uploaded") != std::string::npos;
+  }));
+  EXPECT_TRUE(half.hung_up());
+  EXPECT_TRUE(eventually([&] { return post_in(target, "x").status == 200U; }));
+}
+
+TEST_F(Server, HangsUpOnWhoDoesNotTakeAnAnswer) {
+  std::filesystem::create_directories(folder_ / "web/assets");
+  std::ofstream(folder_ / "web/assets/large-1.js") << std::string(32 << 20, ' ');
+  ServerLimits limits;
+  limits.connections = 1;
+  limits.upload_seconds = 0.5;
+  start(limits);
+  RawConnection deaf(port(),
+                     "GET /assets/large-1.js HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port()) + "\r\n\r\n");
+  EXPECT_FALSE(deaf.hung_up());  // one byte of it was read, so it is being sent
+  EXPECT_TRUE(eventually([&] {
+    try {
+      return get("/").status == 200U;
+    } catch (const ConnectionLost&) {
+      return false;
+    }
+  }));
+}
+
 TEST_F(Server, RefusesUploadsInWordsIfTheDiskTakesNone) {
   std::ofstream(folder_ / "no-folder") << "in its place";
   settings_.spool = folder_ / "no-folder";
@@ -360,17 +395,75 @@ TEST_F(Server, ClosesAFeedWhoseMessageNeverEnds) {
   limits.ping_seconds = 0.1;
   limits.message_seconds = 0.5;
   start(limits);
+  for (const char* first : {"{", ""}) {
+    Page page(port());
+    page.read_text("hello");
+    page.send_piece(first, false);
+    // What is sent after the end is lost, and so may be the reason; then the server has forgotten the page.
+    bool gone = false;
+    for (int i = 0; i < 200 && !gone; ++i) {
+      try {
+        page.send_piece("", false);
+        page.ping();
+      } catch (const ConnectionLost&) {
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      gone = server_->demand().viewers == 0;
+    }
+    ASSERT_TRUE(gone) << '"' << first << '"';
+    const Page::Closed end = page.closed();
+    EXPECT_EQ(end.code, 4000U);
+    EXPECT_NE(end.reason.find("never ended"), std::string::npos) << end.reason;
+  }
+}
+
+// The same limits do not disturb who says little, and that in one go with answers to pings.
+TEST_F(Server, LeavesAFeedAloneThatOnlyAnswersPings) {
+  ServerLimits limits;
+  limits.ping_seconds = 0.05;
+  limits.message_seconds = 0.1;
+  start(limits);
   Page page(port());
   page.read_text("hello");
-  page.send_piece("{", false);
-  for (int i = 0; i < 20; ++i) {
-    page.send_piece("", false);
-    page.ping();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  for (int i = 0; std::chrono::steady_clock::now() < end; ++i) {
+    page.read_state();
+    if (i % 10 == 0) page.ping();
+    if (i % 20 == 0) page.send({{"type", "view"}, {"fps", 60}});
   }
-  const Page::Closed end = page.closed();
-  EXPECT_EQ(end.code, 4000U);
-  EXPECT_NE(end.reason.find("never ended"), std::string::npos) << end.reason;
+  EXPECT_EQ(server_->demand().viewers, 1U);
+}
+
+// It speaks all the while, so that only what waits for it tells.
+TEST_F(Server, GivesUpAFeedThatTakesNothing) {
+  ServerLimits limits;
+  limits.viewer_send_buffer = 4096;
+  limits.ping_seconds = 0.1;
+  limits.silent_seconds = 1;
+  start(limits);
+  Page deaf(port(), {.receive_buffer = 4096});
+  deaf.read_text("hello");
+  EXPECT_TRUE(eventually([&] {
+    try {
+      deaf.send({{"type", "view"}, {"near", true}, {"traversed", true}});
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    } catch (const ConnectionLost&) {
+    }
+    return server_->demand().viewers == 0;
+  }));
+}
+
+// A machine that was switched off: there is room for what is sent to it, but no ping is answered.
+TEST_F(Server, GivesUpAFeedThatHasFallenSilent) {
+  ServerLimits limits;
+  limits.viewer_send_buffer = 4 << 20;
+  limits.ping_seconds = 0.1;
+  limits.silent_seconds = 0.5;
+  start(limits);
+  Page silent(port(), {.receive_buffer = 1 << 20});
+  silent.read_text("hello");
+  silent.send({{"type", "view"}, {"fps", 1}});
+  EXPECT_TRUE(eventually([&] { return server_->demand().viewers == 0; }));
 }
 
 // Whoever reads slowly is told how things stand, however often others have changed them meanwhile.

@@ -309,6 +309,28 @@ TEST(JobQueue, RunsOneAfterAnotherAndReportsEnds) {
   EXPECT_FALSE(jobs.cancel(12345));
 }
 
+TEST(JobQueue, DoesNotWaitForWhatNobodyWantsAnyMore) {
+  bool cancelled = false, begun_later = false;
+  {
+    std::atomic<bool> running{false};
+    JobQueue jobs([](const JobStatus&) {});
+    jobs.add(JobLane::parts, "long", [&](Progress& progress) {
+      running = true;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      try {
+        while (std::chrono::steady_clock::now() < end) progress.update("going on", 0.1);
+      } catch (const Cancelled&) {
+        cancelled = true;
+        throw;
+      }
+    });
+    jobs.add(JobLane::parts, "waits", [&](Progress&) { begun_later = true; });
+    ASSERT_TRUE(eventually([&] { return running.load(); }));
+  }
+  EXPECT_TRUE(cancelled);
+  EXPECT_FALSE(begun_later);
+}
+
 TEST(RecordedScenes, KeepTheirNumbersAndTakeBareNames) {
   RecordedScene scene;
   scene.name = "gears";

@@ -1,4 +1,5 @@
 // A scene is saved whole or not at all, whoever is killed and whoever else saves.
+#include <cotouch/base/file.h>
 #include <cotouch/session/scene_file.h>
 
 #include "session/session_fixture.h"
@@ -10,8 +11,11 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 
+#include <atomic>
 #include <fstream>
+#include <optional>
 #include <set>
+#include <thread>
 
 namespace cotouch {
 namespace {
@@ -83,30 +87,33 @@ bool killed_at(int last, const Work& work) {
 TEST(SceneSaving, ASaverThatIsKilledAnywhereLeavesTheOldSceneOrTheNewOne) {
   const TemporaryFolder folder;
   const fs::path place = folder / "mine";
-  const Scene old_scene = two_balls(), new_scene = other_balls();
-  save_scene(old_scene, "mine", place);
-  const std::string old_told = told(place);
-  save_scene(new_scene, "mine", place);
-  const std::string new_told = told(place);
-  ASSERT_NE(old_told, new_told);
-
-  int olds = 0, news = 0;
-  bool killed = true;
-  for (int call = 0; killed; ++call) {
-    ASSERT_LT(call, 2000);
-    fs::remove_all(place);
+  // The one has a part that the other lacks: once it comes, and once it has to go.
+  for (const bool shrinks : {false, true}) {
+    const Scene old_scene = shrinks ? other_balls() : two_balls(), new_scene = shrinks ? two_balls() : other_balls();
     save_scene(old_scene, "mine", place);
-    killed = killed_at(call, [&] { save_scene(new_scene, "mine", place); });
-    std::string now;
-    ASSERT_NO_THROW(now = told(place)) << "killed at call " << call;
-    ASSERT_TRUE(now == old_told || now == new_told) << "killed at call " << call << "\n" << now;
-    (now == old_told ? olds : news)++;
-    // Whatever it left is gone with the next save.
+    const std::string old_told = told(place);
     save_scene(new_scene, "mine", place);
-    ASSERT_EQ(files_in(place).size(), 3U) << "killed at call " << call;
+    const std::string new_told = told(place);
+    ASSERT_NE(old_told, new_told);
+
+    int olds = 0, news = 0;
+    bool killed = true;
+    for (int call = 0; killed; ++call) {
+      ASSERT_LT(call, 2000);
+      fs::remove_all(place);
+      save_scene(old_scene, "mine", place);
+      killed = killed_at(call, [&] { save_scene(new_scene, "mine", place); });
+      std::string now;
+      ASSERT_NO_THROW(now = told(place)) << "killed at call " << call;
+      ASSERT_TRUE(now == old_told || now == new_told) << "killed at call " << call << "\n" << now;
+      (now == old_told ? olds : news)++;
+      // Whatever it left is gone with the next save.
+      save_scene(new_scene, "mine", place);
+      ASSERT_EQ(files_in(place).size(), shrinks ? 2U : 3U) << "killed at call " << call;
+    }
+    EXPECT_GT(olds, 10);
+    EXPECT_GT(news, 3);
   }
-  EXPECT_GT(olds, 10);
-  EXPECT_GT(news, 3);
 }
 
 TEST(SceneSaving, AFullDiskLeavesTheOldScene) {
@@ -165,6 +172,25 @@ TEST(SceneSaving, TwoWhoSaveAtOnceDoNotMix) {
   const std::string last = told(place);
   EXPECT_TRUE(last == told_one || last == told_two);
   EXPECT_EQ(files_in(place).size(), last == told_one ? 2U : 3U);
+}
+
+TEST(SceneSaving, WhoReadsWaitsForWhoSavesAndTheOtherWayRound) {
+  const TemporaryFolder folder;
+  const fs::path place = folder / "mine";
+  save_scene(two_balls(), "mine", place);
+  for (const bool reads : {true, false}) {
+    std::optional<FolderLock> lock = reads ? FolderLock::to_write(place) : FolderLock::to_read(place);
+    std::atomic<bool> done{false};
+    std::jthread other([&] {
+      reads ? static_cast<void>(told(place)) : static_cast<void>(save_scene(two_balls(), "mine", place));
+      done.store(true);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_FALSE(done.load()) << reads;
+    lock.reset();
+    other.join();
+    EXPECT_TRUE(done.load());
+  }
 }
 
 TEST(SceneSaving, ASceneIsReplacedOnlyIfThatIsWanted) {

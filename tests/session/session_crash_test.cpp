@@ -7,11 +7,13 @@
 #include <signal.h>
 
 #include <atomic>
+#include <fstream>
 #include <future>
 #include <mutex>
 #include <thread>
 
 #include "session/session_fixture.h"
+#include "session/shared_recording.h"
 #include "support/child_process.h"
 #include "support/eventually.h"
 #include "support/temporary_folder.h"
@@ -62,11 +64,14 @@ class Witness final : public SessionListener {
 class HangingLibrary final : public SceneLibrary {
  public:
   explicit HangingLibrary(fs::path folder) : library_(std::move(folder)) {}
-  std::atomic<bool> hangs{false};
+  std::atomic<bool> hangs{false}, loading_hangs{false};
   std::atomic<int> hanging{0}, calls{0};
 
   std::vector<SceneEntry> list() override { return library_.list(); }
-  Scene load(const std::string& name, Progress& progress) override { return library_.load(name, progress); }
+  Scene load(const std::string& name, Progress& progress) override {
+    while (loading_hangs) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return library_.load(name, progress);
+  }
   std::string thumbnail(const std::string& name) override { return library_.thumbnail(name); }
   fs::path save(const Scene& scene, const std::string& name, Replacing replacing) override {
     hang();
@@ -177,6 +182,36 @@ TEST_F(CrashTest, AKilledProgramLosesNeitherTheRecordingNorThePartsThatWereNotSa
   EXPECT_TRUE(eventually([&] { return bodies() == 4; }));
 }
 
+TEST_F(CrashTest, ADroppedPartIsKeptWithoutBeingSaved) {
+  start();
+  ASSERT_TRUE(ask(box("dropped")).done());
+  const auto kept_name = [&]() -> std::string {
+    if (!fs::exists(folder_ / "scenes/unsaved/scene.toml")) return {};
+    NoProgress quiet;
+    return library_.load("unsaved", quiet).bodies.at(0).name;
+  };
+  EXPECT_TRUE(eventually([&] { return kept_name() == "dropped"; }));
+}
+
+// Before the time after which it would be kept anyway.
+TEST_F(CrashTest, WhatWasJustChangedIsKeptWhenAnotherSceneIsOpenedOrTheProgramEnds) {
+  settings_.unsaved_after = 1000;
+  const fs::path unsaved = folder_ / "scenes/unsaved";
+  for (const bool ends : {false, true}) {
+    start();
+    ASSERT_TRUE(ask(ShowScene{three_balls()}).done());
+    ASSERT_TRUE(ask(CopyBody{2}).done());
+    if (!ends) {
+      ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+    }
+    session_->stop();
+    ASSERT_TRUE(fs::exists(unsaved / "scene.toml")) << ends;
+    NoProgress quiet;
+    EXPECT_EQ(library_.load("unsaved", quiet).bodies.size(), 4U);
+    fs::remove_all(unsaved);
+  }
+}
+
 TEST_F(CrashTest, WhatIsSavedIsNotKeptBesides) {
   start();
   ASSERT_TRUE(ask(ShowScene{three_balls()}).done());
@@ -221,6 +256,50 @@ TEST_F(CrashTest, ThereAreNoMoreRecordingsThanAllowed) {
   EXPECT_TRUE(ask(StartRecording{}).done());
 }
 
+// Whatever there is on the disk counts: what a program before this one recorded, and what the list is too short for.
+TEST_F(CrashTest, RecordingsTogetherTakeNoMoreThanTheirAllowance) {
+  const RecordingStore store(settings_.recordings);
+  const auto lay = [&](const std::string& id, std::uint64_t bytes) {
+    fs::create_directories(settings_.recordings);
+    std::ofstream(settings_.recordings / (id + ".json")) << "{}";
+    std::ofstream(settings_.recordings / (id + ".cotrec")) << "x";
+    fs::resize_file(settings_.recordings / (id + ".cotrec"), bytes);
+  };
+  constexpr std::uint64_t k_old = 2'000'000, k_more = 300'000;
+  settings_.recording_bytes = k_old + k_more;
+  lay("2020", k_old);
+  start();
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 1; }));
+  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+  ASSERT_TRUE(ask(GraspBody{.body = 2}).done());
+  ASSERT_TRUE(ask(StartRecording{}).done());
+  ASSERT_TRUE(eventually([&] { return witness_.was_told("delete some"); }));
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 2; }));
+  EXPECT_LE(store.used_bytes(), k_old + k_more + 100);
+  session_->stop();
+
+  // One that takes everything, and more of later ones than are listed.
+  fs::remove_all(settings_.recordings);
+  for (int i = 0; i <= 500; ++i) lay("2021-" + std::to_string(1000 + i), i == 0 ? settings_.recording_bytes : 1);
+  start();
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 500; }));
+  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+  EXPECT_FALSE(ask(StartRecording{}).done());
+}
+
+// Another program on this machine may look while it is made.
+TEST_F(CrashTest, ARecordingThatIsStillBeingMadeIsNotTakenForOneThatBrokeOff) {
+  const RecordingStore store(settings_.recordings);
+  {
+    RecordingStream stream(store.new_file("now"), 1U << 30U, nullptr);
+    Recording recording = shared_press();
+    stream.take(recording);
+    ASSERT_TRUE(eventually([&] { return store.used_bytes() > 1000; }));
+    EXPECT_EQ(store.recover(), 0U);
+  }
+  EXPECT_EQ(store.recover(), 1U);
+}
+
 TEST_F(CrashTest, ASceneThatCannotBeOpenedLeavesTheOldOneFeltAndShown) {
   save_scene(two_balls(), "damaged", folder_ / "scenes/damaged");
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / "scenes/damaged"))
@@ -250,33 +329,42 @@ TEST_F(CrashTest, ASceneThatCannotBeOpenedLeavesTheOldOneFeltAndShown) {
   EXPECT_TRUE(still_felt());
 }
 
+// By a command, and by leaving, which is what happens when a page's connection or its link ends.
 TEST_F(CrashTest, AHandIsLetGoAtOnceThoughTheSessionIsBusy) {
-  start();
-  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
-  ASSERT_TRUE(ask(StartRecording{}).done());
-  ASSERT_TRUE(ask(GraspBody{.body = 2}).done());
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  // Something keeps the session's thread: an answer that takes its time.
-  std::promise<void> busy, go_on;
-  session_->command(ann_, ResetTask{}, [&](const CommandResult&) {
-    busy.set_value();
-    go_on.get_future().wait();
-  });
-  busy.get_future().wait();
-  session_->command(ann_, ReleaseHand{});
-  std::this_thread::sleep_for(std::chrono::milliseconds(400));
-  go_on.set_value();
-  ASSERT_TRUE(ask(StopRecording{}).done());
-  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 1; }));
-  const Recording recording = read_recording(session_->recordings().file(witness_.get(&Witness::recordings_)[0].id));
-  std::size_t held = 0, after = 0;
-  for (const RecordedSample& sample : recording.samples) {
-    const bool present = sample.hand(0).input.present;
-    held += present ? 1U : 0U;
-    after = present ? 0 : after + 1;
+  for (const bool leaves : {false, true}) {
+    fs::remove_all(settings_.recordings);
+    start();
+    const ParticipantId bob = session_->join(ParticipantKind::page, "Bob");
+    ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+    ASSERT_TRUE(session_->command_and_wait(bob, StartRecording{}).done());
+    ASSERT_TRUE(ask(GraspBody{.body = 2}).done());
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    // Something keeps the session's thread: an answer that takes its time.
+    std::promise<void> busy, go_on;
+    session_->command(bob, ResetTask{}, [&](const CommandResult&) {
+      busy.set_value();
+      go_on.get_future().wait();
+    });
+    busy.get_future().wait();
+    if (leaves)
+      session_->leave(ann_);
+    else
+      session_->command(ann_, ReleaseHand{});
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    go_on.set_value();
+    ASSERT_TRUE(session_->command_and_wait(bob, StopRecording{}).done());
+    ASSERT_TRUE(eventually([&] { return session_->recordings().list().size() == 1; }));
+    const Recording recording = read_recording(session_->recordings().file(session_->recordings().list()[0].id));
+    std::size_t held = 0, after = 0;
+    for (const RecordedSample& sample : recording.samples) {
+      const bool present = sample.hand(0).input.present;
+      held += present ? 1U : 0U;
+      after = present ? 0 : after + 1;
+    }
+    EXPECT_GT(held, 50U) << leaves;
+    EXPECT_GT(after, 380U) << leaves;  // cycles: 20 ms at most until it was let go
+    session_->stop();
   }
-  EXPECT_GT(held, 50U);
-  EXPECT_GT(after, 380U);  // cycles: 20 ms at most until it was let go
 }
 
 // Saving a scene for a recording, keeping what was not saved, deleting: all the while there are views.
@@ -384,6 +472,42 @@ TEST_F(CrashTest, WhoeverAsksForEverMoreDoesNotKeepOthersWaiting) {
     session_->command(bob, SetGravity{1}, [&](const CommandResult& result) { refused += result.done() ? 0 : 1; });
   EXPECT_TRUE(ask(SetGravity{2}).done());
   EXPECT_EQ(refused, 968);
+}
+
+TEST_F(CrashTest, ASceneIsNotOpenedUnderTheHandOfSomebodyWhoTookHoldMeanwhile) {
+  HangingLibrary library(folder_ / "scenes");
+  Session session(settings_, library);
+  session.add_listener(witness_);
+  session.start();
+  const ParticipantId ann = session.join(ParticipantKind::page, "Ann");
+  const ParticipantId bob = session.join(ParticipantKind::page, "Bob");
+  ASSERT_TRUE(session.command_and_wait(bob, ShowScene{two_balls()}).done());
+  library.loading_hangs = true;
+  ASSERT_TRUE(session.command_and_wait(bob, OpenScene{"three"}).done());
+  ASSERT_TRUE(session.command_and_wait(ann, GraspBody{.body = 2}).done());
+  library.loading_hangs = false;
+  EXPECT_TRUE(eventually([&] { return witness_.was_told("Ann is holding"); }));
+  EXPECT_EQ(session.snapshot().scene->scene.name, "balls");
+  EXPECT_EQ(session.snapshot().hands.size(), 1U);
+  session.stop();
+}
+
+TEST_F(CrashTest, ARecordingEndsWhenItIsTooLongAndIsNotDeletedBefore) {
+  settings_.recording_seconds = 1;
+  start();
+  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+  ASSERT_TRUE(ask(StartRecording{}).done());
+  fs::path file;
+  ASSERT_TRUE(eventually([&] {
+    std::error_code error;
+    for (fs::directory_iterator it(settings_.recordings, error), end; !error && it != end; it.increment(error))
+      if (it->path().extension() == ".cotrec") file = it->path();
+    return !file.empty();
+  }));
+  EXPECT_FALSE(ask(DeleteRecording{file.stem().string()}).done());
+  EXPECT_TRUE(fs::exists(file));
+  EXPECT_TRUE(eventually([&] { return witness_.was_told("very long"); }));
+  EXPECT_FALSE(session_->snapshot().recording);
 }
 
 TEST_F(CrashTest, AMeshThatTakesForEverDoesNotKeepASceneFromOpening) {

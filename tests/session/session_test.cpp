@@ -499,6 +499,20 @@ TEST_F(SessionTest, ATaskThatIsDoneLetsGoAndStays) {
   EXPECT_TRUE(eventually([&] { return witness_.view().task->state == TaskView::State::waiting; }));
 }
 
+// Twenty at once and two a second, each for themselves.
+TEST_F(SessionTest, NobodySpeaksOrMarksFasterThanAnybodyCanFollow) {
+  ASSERT_TRUE(asks(ann_, StartSharing{}));
+  const auto begin = std::chrono::steady_clock::now();
+  int said = 0;
+  for (int i = 0; i < 60; ++i) said += asks(ann_, Say{"again"}) ? 1 : 0;
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_GE(said, 20);
+  EXPECT_LE(said, 21 + 2 * seconds);
+  EXPECT_TRUE(asks(bob_, PlaceMark{2, {}}));
+  for (int i = 0; i < 60; ++i) said += asks(bob_, PlaceMark{2, {}}) ? 1 : 0;
+  EXPECT_LE(said, 42 + 4 * std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+
 // Nothing came from others: there are none yet.
 TEST_F(SessionTest, WhoeverHoldsSomethingWhenItIsSharedIsToldWhyItIsLetGo) {
   ASSERT_TRUE(asks(ann_, GraspBody{.body = 2}));

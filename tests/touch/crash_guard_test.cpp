@@ -139,6 +139,42 @@ TEST(CrashGuard, WithoutOneADeviceThatNeedsItIsNotFelt) {
   EXPECT_EQ(device.disables.load(), 0);
 }
 
+// The one child of this process; 0 if the kernel does not list them.
+pid_t only_child() {
+  std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  pid_t child = 0;
+  children >> child;
+  return child;
+}
+
+TEST(CrashGuard, InheritsNeitherDescriptorsNorEnvironmentAndIsNotEndedByASignalOfTheTerminal) {
+  LocalWorld world(testing::peg_model());
+  NeedsGuard device;
+  device.path = "/dev/null";
+  TouchLoopSettings settings;
+  settings.guard = COTOUCH_GUARD;
+  // One without the flag that would close it by itself.
+  const int high = dup2(STDERR_FILENO, 700);
+  {
+    TouchLoop loop({&device}, world, settings);
+    loop.start();
+    const pid_t guard = only_child();
+    if (guard <= 0) GTEST_SKIP() << "this kernel does not list children";
+    const std::filesystem::path its = "/proc/" + std::to_string(guard);
+    EXPECT_TRUE(std::filesystem::exists(its / "fd/0"));
+    EXPECT_FALSE(std::filesystem::exists(its / "fd/700"));
+    std::ifstream environment(its / "environ");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(environment), {}), "");
+    EXPECT_EQ(getsid(guard), guard);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) kill(guard, signal);
+    const std::uint64_t cycle = loop.frame().cycle;
+    EXPECT_TRUE(eventually([&] { return loop.frame().cycle > cycle + 50; }));
+    EXPECT_EQ(device.disables.load(), 0);
+    EXPECT_TRUE(loop.stop());
+  }
+  close(high);
+}
+
 TEST(CrashGuard, ThatIsGoneItselfIsNoticed) {
   LocalWorld world(testing::peg_model());
   NeedsGuard device;
@@ -149,10 +185,7 @@ TEST(CrashGuard, ThatIsGoneItselfIsNoticed) {
   loop.start();
   ASSERT_TRUE(eventually([&] { return loop.frame().cycle > 20; }));
   ASSERT_EQ(device.disables.load(), 0);
-  // The one child of this process.
-  std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
-  pid_t guard = 0;
-  children >> guard;
+  const pid_t guard = only_child();
   if (guard <= 0) GTEST_SKIP() << "this kernel does not list children";
   kill(guard, SIGKILL);
   EXPECT_TRUE(eventually([&] { return loop.device_state(0) == DeviceState::disabled; }));

@@ -2,6 +2,7 @@
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/random.h>
+#include <cotouch/touch/softening.h>
 
 #include "fixtures.h"
 #include "support/eventually.h"
@@ -197,6 +198,52 @@ TEST(ForceLimiter, LetsThePeakLastAsLongAsTheMotorsStayCoolAndThenGivesWhatTheyB
   ForceLimiter next(device, settings);
   for (int i = 0; i < 5; ++i) next.write({{100, 0, 0}, {}});
   EXPECT_LT(device.force.load(), 2.1);
+}
+
+// By itself, and by the same law as force.
+TEST(ForceLimiter, ATorqueThatLastsGoesDownToWhatTheMotorsBearForEver) {
+  ProbeDevice device;
+  device.bears.motors = {8, 8, 0.3, 0.1, 2};
+  LimitSettings settings;
+  settings.ramp_seconds = 0;
+  {
+    ForceLimiter limiter(device, settings);
+    double given = 0, sinks_at = 0;
+    for (int i = 1; i <= 20000; ++i) {
+      given = norm(limiter.write({{1, 0, 0}, {0, 10, 0}}).wrench.torque);
+      if (i > 2 && given < 0.3 * (1 - 1e-9) && sinks_at == 0) sinks_at = i * 1e-3;
+    }
+    EXPECT_NEAR(sinks_at, -2 * std::log(1 - 0.75 * 0.01 / 0.09), 4e-3);
+    EXPECT_NEAR(given, 0.1, 1e-4);
+    EXPECT_LT(limiter.state().force_heat, 0.1);
+  }
+  ForceLimiter next(device, settings);
+  double given = 0;
+  for (int i = 0; i < 5; ++i) given = norm(next.write({{}, {0, 10, 0}}).wrench.torque);
+  EXPECT_LT(given, 0.105);
+}
+
+TEST(ForceLimiter, WhatADriverSaysOfStiffnessSpeedAndDelayIsNotBelievedIfItIsNoNumber) {
+  const CouplingSettings coupling;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double bad : {nan, -1.0}) {
+    ProbeDevice device;
+    device.bears.stiffness = device.bears.angular_stiffness = device.bears.speed = device.bears.turn_speed = bad;
+    const DeviceLimits limits = ForceLimiter::limits_of(device);
+    EXPECT_EQ(limits.speed, 0);
+    EXPECT_EQ(limits.turn_speed, 0);
+    EXPECT_EQ(bearable_share(limits, coupling, 1e-3), 0);
+    ProbeDevice limp;
+    limp.bears.angular_stiffness = bad;
+    EXPECT_EQ(bearable_share(ForceLimiter::limits_of(limp), coupling, 1e-3), 0);
+  }
+  // Held five times as long, a force is late by five times as much, if nothing is known of the driver's own delay.
+  for (const double bad : {nan, -1.0, DeviceLimits::k_none}) {
+    ProbeDevice device;
+    device.bears.stiffness = coupling.linear_stiffness;
+    device.bears.delay = bad;
+    EXPECT_NEAR(bearable_share(ForceLimiter::limits_of(device), coupling, 5e-3), 0.9 / 5, 1e-12) << bad;
+  }
 }
 
 TEST(ForceLimiter, FadesOutWithinTenMillisecondsAndInAgainAfterwards) {

@@ -177,7 +177,9 @@ ProbeDevice* left_behind() {
 
 // The driver never comes back: the loop goes, the thread stays behind and touches nothing of it when it is woken.
 TEST(TouchLoop, StoppingDoesNotWaitForEverForADriver) {
-  for (const bool in_write : {true, false}) {
+  // With a watchdog that sees it first, and with one that never would.
+  for (const auto& [in_write, settings] : {std::pair(true, TouchLoopSettings{}), std::pair(false, TouchLoopSettings{}),
+                                           std::pair(true, patient()), std::pair(false, patient())}) {
     static Stall stall;  // the thread that is left behind may outlive this test
     ProbeDevice* const hanging = left_behind();
     if (in_write)
@@ -189,8 +191,7 @@ TEST(TouchLoop, StoppingDoesNotWaitForEverForADriver) {
       };
     auto second = std::make_unique<Pulled>();
     auto world = std::make_unique<LocalWorld>(peg_model());
-    auto loop =
-        std::make_unique<TouchLoop>(std::vector<Device*>{hanging, &second->device}, *world, TouchLoopSettings{});
+    auto loop = std::make_unique<TouchLoop>(std::vector<Device*>{hanging, &second->device}, *world, settings);
     loop->start();
     ASSERT_TRUE(eventually([&] { return second->device.force.load() > 0.1; }));
     ASSERT_TRUE(stall.begin());
@@ -199,6 +200,8 @@ TEST(TouchLoop, StoppingDoesNotWaitForEverForADriver) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
     EXPECT_FALSE(loop->running());
     EXPECT_EQ(hanging->force.load(), 0);
+    EXPECT_GE(hanging->disables.load(), 1);
+    EXPECT_EQ(loop->device_state(0), DeviceState::disabled);
     EXPECT_EQ(second->device.force.load(), 0);
     EXPECT_FALSE(loop->stop());
     EXPECT_THROW(loop->start(), Error);
@@ -229,19 +232,26 @@ TEST(TouchLoop, TheWatchdogStuckInADriverIsLeftBehindToo) {
   };
   auto world = std::make_unique<testing::HookedWorld>(peg_model());
   world->on_cycle = [] { world_stall.wait(); };
-  auto loop = std::make_unique<TouchLoop>(std::vector<Device*>{device}, *world, TouchLoopSettings{});
+  auto second = std::make_unique<Pulled>();
+  static std::atomic<bool> second_silenced{false};
+  second->device.on_write = [](const Wrench& wrench) {
+    if (in_watchdog.load() && wrench == Wrench{}) second_silenced.store(true);
+  };
+  auto loop = std::make_unique<TouchLoop>(std::vector<Device*>{device, &second->device}, *world, TouchLoopSettings{});
   loop->start();
-  ASSERT_TRUE(eventually([&] { return loop->frame().cycle > 10; }));
+  ASSERT_TRUE(eventually([&] { return second->device.force.load() > 0.1; }));
   ASSERT_TRUE(world_stall.begin());
   in_watchdog.store(true);
   ASSERT_TRUE(driver_stall.begin());  // the watchdog writes its zero there
   world_stall.end();
-  // The touch thread is back and finds the watchdog still inside.
+  // The touch thread is back and finds the watchdog still inside. It lets go of what that did not come to.
+  EXPECT_TRUE(eventually([&] { return second_silenced.load(); }));
   EXPECT_TRUE(eventually([&] { return device->disables.load() >= 1; }));
   EXPECT_EQ(loop->device_state(0), DeviceState::disabled);
   EXPECT_FALSE(loop->stop());
   loop.reset();
   world.reset();
+  second.reset();
   driver_stall.end();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
@@ -499,8 +509,21 @@ TEST(TouchLoop, CycleNeitherAllocatesNorLocks) {
   Pressed pressed;
   ScriptedDevice second(HandPath({{{0, 0, k_height}, {}}, {{0.01, 0, -0.004}, {}}}, 0.01), k_peg);
   TouchLoop loop({&pressed.device, &second}, pressed.world, {});
+  // All of it is watched: the world, and what drivers do.
+  std::atomic<int> unseen{0};
+  const auto look = [&] { unseen += RealtimeSection::active() ? 0 : 1; };
+  const auto read = pressed.device.on_read;
+  pressed.world.on_cycle = look;
+  pressed.device.on_read = [&](DeviceReading& reading) {
+    look();
+    return read(reading);
+  };
+  pressed.device.on_write = [&](const Wrench& wrench) {
+    if (wrench != Wrench{}) look();  // the first zero and the last are no cycle's
+  };
   const std::uint64_t before = RealtimeSection::breaches();
   loop.run_cycles(500);
+  EXPECT_EQ(unseen.load(), 0);
   LocalWorld other(peg_model(5e4));
   loop.change({&other, {}});
   loop.run_cycles(1);
@@ -508,6 +531,7 @@ TEST(TouchLoop, CycleNeitherAllocatesNorLocks) {
   EXPECT_TRUE(eventually([&] { return loop.frame().cycle > 600; }));
   loop.stop();
   EXPECT_EQ(RealtimeSection::breaches(), before);
+  EXPECT_EQ(unseen.load(), 0);
 }
 
 TEST(CycleHistogram, QuantilesAreBucketEdgesAndTheLongestIsExact) {

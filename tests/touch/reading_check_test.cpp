@@ -117,6 +117,21 @@ TEST(ReadingCheck, LateCyclesAllowAFartherWay) {
   EXPECT_EQ(reading.pose.position.x, 0.045);
 }
 
+TEST(ReadingCheck, WhatCannotBeTrueTakesHoldOfNothingButMayLetGo) {
+  ReadingCheck check;
+  DeviceReading reading;
+  reading.action = HandInput::Action::grasp;
+  EXPECT_TRUE(check.take(reading, k_without_motors, 1e-3));
+  EXPECT_EQ(reading.action, HandInput::Action::grasp);
+  reading.pose.position.x = std::nan("");
+  EXPECT_FALSE(check.take(reading, k_without_motors, 1e-3));
+  EXPECT_EQ(reading.action, HandInput::Action::none);
+  reading.pose.position.x = std::nan("");
+  reading.action = HandInput::Action::release;
+  EXPECT_FALSE(check.take(reading, k_without_motors, 1e-3));
+  EXPECT_EQ(reading.action, HandInput::Action::release);
+}
+
 TEST(ReadingCheck, ADeviceThatNeverReadAPoseHasNoHand) {
   Trouble t;
   t.wrong_from = 1;

@@ -131,6 +131,39 @@ TEST(RecordingStream, OnAFullDiskEndsWithASentenceAndKeepsWhatIsThere) {
   expect_in_order(left);
 }
 
+TEST(RecordingStream, OnAFullDiskHalfABlockMakesRoomForTheEnd) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(in_a_child([&] {
+              signal(SIGXFSZ, SIG_IGN);
+              allow_bytes(100'000);
+              RecordingStream stream(folder / "a.cotrec", 1U << 30U, nullptr);
+              Recording recording = head();
+              std::uint64_t cycle = 0;
+              while (cycle < 100) go_on(recording, cycle);
+              stream.take(recording);
+              const auto written = [&] { return read_recording(folder / "a.cotrec").samples.size() == 100; };
+              if (!eventually([&] { return std::filesystem::exists(folder / "a.cotrec") && written(); })) return 1;
+              while (cycle < 10'000) go_on(recording, cycle);
+              stream.take(recording);
+              return eventually([&] { return !stream.problem().empty(); }) ? 7 : 2;
+            }),
+            7);
+  const Recording left = read_recording(folder / "a.cotrec");
+  EXPECT_EQ(left.samples.size(), 100U);
+  EXPECT_TRUE(left.finished);
+}
+
+// The thread that writes has not even woken up when all of this is there.
+TEST(RecordingStream, OnADiskThatIsTooSlowDoesNotFillTheMemory) {
+  const TemporaryFolder folder;
+  RecordingStream stream(folder / "a.cotrec", 1U << 30U, nullptr);
+  Recording recording = head();
+  std::uint64_t cycle = 0;
+  while (cycle < 600'000) go_on(recording, cycle);
+  stream.take(recording);
+  EXPECT_NE(stream.problem().find("too slow"), std::string::npos) << stream.problem();
+}
+
 TEST(RecordingStream, EndsWhenItHasTakenAllItMay) {
   const TemporaryFolder folder;
   RecordingStream stream(folder / "a.cotrec", 200'000, nullptr);
