@@ -163,7 +163,7 @@ void declare_page_options(CLI::App& group, PageOptions& page) {
   group.add_flag("--keep-address", page.keep_address, "the same address at the next start on the same port");
   group.add_option("--port", page.port, "port of the page; 0 takes any that is free")
       ->check(CLI::Range(0, 65535))
-      ->default_str("7117, else any");
+      ->default_str("any; 7117 with --keep-address");
   group.add_option("--host", page.hosts, "a further name under which pages may reach this server");
   group.add_option("--web", page.web, "folder of the built page");
   group.add_flag("--open", page.open, "open the address in the browser");

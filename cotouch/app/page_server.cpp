@@ -11,6 +11,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <future>
 #include <utility>
@@ -42,8 +43,11 @@ std::unique_ptr<HttpServer> open_server(const PageOptions& options, PageFiles pa
     settings.certificate = options.tls[0];
     settings.key = options.tls[1];
   }
-  settings.port = options.port >= 0 ? static_cast<std::uint16_t>(options.port) : k_usual_port;
-  if (options.port >= 0) return std::make_unique<HttpServer>(settings, std::move(page));
+  // Browsers keep what a page leaves (service workers, cached files) for the next one at the same port, whoever served
+  // it. So it is another port each time, which nobody else at this machine could have had before us.
+  const bool usual = options.port < 0 && options.keep_address;
+  settings.port = usual ? k_usual_port : static_cast<std::uint16_t>(std::max(0, options.port));
+  if (!usual) return std::make_unique<HttpServer>(settings, std::move(page));
   try {
     return std::make_unique<HttpServer>(settings, page);
   } catch (const Error& error) {

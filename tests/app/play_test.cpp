@@ -117,6 +117,12 @@ TEST_F(PlayCommandLine, EachStartHasATokenOfItsOwnUnlessItIsToBeKept) {
   EXPECT_NE(token_of(port), kept);
 }
 
+TEST_F(PlayCommandLine, TakesAPortThatNobodyCouldHavePreparedUnlessItsAddressIsKept) {
+  save_balls();
+  write("index.html", "<p>page</p>");
+  EXPECT_EQ(run({"play", "balls", "--web", "."}, SIGINT, is_open).out.find(":7117/"), std::string::npos);
+}
+
 TEST_F(PlayCommandLine, ABrowserIsOpenedWithoutTheTokenInTheProcessList) {
   save_balls();
   write("index.html", "<p>page</p>");
