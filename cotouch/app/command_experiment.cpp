@@ -24,7 +24,8 @@ void run_experiment(const ExperimentCommand& command) {
   std::error_code error;
   std::filesystem::create_directories(command.folder, error);
   if (error) throw Error(fmt::format("Cannot make the folder {}: {}.", command.folder.string(), error.message()));
-  if (!command.json.empty()) check_writable(command.json);
+  const bool print_json = command.json == "-";
+  if (!command.json.empty() && !print_json) check_writable(command.json);
   ProgressBar bar;
   ExperimentOptions options;
   options.quick = command.quick;
@@ -34,8 +35,9 @@ void run_experiment(const ExperimentCommand& command) {
   options.progress = &bar;
   const ExperimentReport report = chosen->run(options);
   bar.clear();
-  if (!command.json.empty()) write_file(command.json, to_json(*chosen, options, report));
-  fmt::print("{}", format_table(*chosen, report));
+  const std::string json = to_json(*chosen, options, report);
+  if (!command.json.empty() && !print_json) write_file(command.json, json);
+  fmt::print("{}", print_json ? json : format_table(*chosen, report));
 }
 
 }  // namespace cotouch

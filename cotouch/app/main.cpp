@@ -211,7 +211,9 @@ void declare_experiment(CLI::App& app, ExperimentCommand& command) {
   sub->add_option("name", command.name, "which one; without a name, lists them");
   sub->add_flag("--quick", command.quick, "a smaller run, under a minute once its parts are cached");
   sub->add_option("--seed", command.seed, "seed of everything random")->check(k_seed)->capture_default_str();
-  sub->add_option("--json", command.json, "also write the results to this file");
+  sub->add_option("--json", command.json, "print the results as JSON, or write them to this file besides")
+      ->expected(0, 1)
+      ->default_str("-");
   sub->add_option("--folder", command.folder, "where figures are written")->capture_default_str();
   sub->add_option("--minutes", command.minutes, "simulated minutes (faults only)")->check(CLI::Range(1.0, 1e6));
   sub->footer("Example: cotouch experiment contact-table --quick --json table.json");

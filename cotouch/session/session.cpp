@@ -155,6 +155,7 @@ void Session::run(const std::stop_token& stop) {
 
 void Session::tick() {
   if (people_due_) tell_people();
+  try_what_is_ready();
   if (world_) {
     world_->collect(recording_ && !recording_shared_ ? &*recording_ : nullptr);
     if (recording_ && !recording_shared_) stream_->take(*recording_);

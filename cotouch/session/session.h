@@ -186,9 +186,17 @@ class Session {
   void install(Stage stage, std::string_view why);
   // Makes the stage of a changed scene and installs it. `pictures` are those of what is new in it, if there are any.
   void change_scene(Scene scene, std::string why, Answered answered, const std::vector<ShownPart>& pictures = {});
-  // The end of a job that changes the scene, when it is its turn; whoever started it hears what stood in the way.
-  using MakeScene = std::function<std::optional<Scene>()>;  // nothing: no longer wanted
-  void change_after_job(ParticipantId who, MakeScene make, std::string why, std::vector<ShownPart> pictures);
+  // The end of a job that changes the scene, when it is its turn. If somebody holds a hand by then, it waits until they
+  // let go, and whoever started it hears that.
+  struct JobChange {
+    ParticipantId who;
+    std::function<std::optional<Scene>()> make;  // nothing: no longer wanted
+    std::string why;
+    std::vector<ShownPart> pictures;  // of what is new
+    bool waits = false;
+  };
+  void change_after_job(JobChange job);
+  void try_what_is_ready();
   // After any change of what could be saved: soon, what has no name is kept.
   void note_change();
   void keep_unsaved();
@@ -333,11 +341,14 @@ class Session {
   std::map<std::string, ParticipantId> recording_makers_, scene_makers_;
   std::map<std::uint32_t, ParticipantId> job_starters_;
   std::map<ParticipantId, Allowance> words_;
+  Allowance recordings_begun_{1, 10};
   std::map<std::uint32_t, std::string> opening_;    // scenes that jobs are reading, by the order of asking
   std::uint32_t last_opening_ = 0, opened_as_ = 0;  // asked for, and the one that is open
   std::vector<std::pair<std::uint32_t, std::function<void()>>> after_opening_;
   std::optional<Clock::time_point> changed_at_;  // what was not saved, and is not kept yet
   bool keeps_unsaved_ = false;                   // there is something of this scene in the library
+  std::vector<JobChange> ready_;                 // and waits until nobody holds a hand
+  Clock::time_point tried_ready_{};
   bool turn_is_taken_ = false, taking_turns_ = false;
   std::deque<std::function<void()>> waiting_;  // for their turn
   std::map<ParticipantId, std::size_t> waiting_commands_;

@@ -75,7 +75,7 @@ void Session::bend_now(ParticipantId who, BodyId id, const std::shared_ptr<const
     if (!held) changed.motion = Motion::free;
     return scene;
   };
-  change_after_job(who, make, bent->elastic ? "A body was made to bend." : "A body was made rigid.", pictures);
+  change_after_job({who, make, bent->elastic ? "A body was made to bend." : "A body was made rigid.", pictures});
 }
 
 }  // namespace cotouch

@@ -283,6 +283,9 @@ CommandResult Session::carry_out(ParticipantId who, const StartRecording&) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::start_recording}); !reason.empty())
     return not_now(reason);
   if (!world_) return not_now("There is nothing to record in this scene.");
+  // Each has a file and a thread of its own, and everybody is told of it.
+  if (!recordings_begun_.take(std::chrono::duration<double>(Clock::now().time_since_epoch()).count()))
+    return {Kind::too_many, "Recordings are begun faster than anybody can make them; wait a moment.", 0, {}};
   if (recorded_bytes_ >= settings_.recording_bytes)
     return not_now("Recordings take all the " + std::to_string(settings_.recording_bytes >> 20U) +
                    " MB that they may; delete some of them first.");
@@ -475,7 +478,7 @@ CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
       return std::nullopt;
     };
     const auto add = [this, who, make, pictures, why = bodies.size() == 1 ? "A part was added." : "Parts were added."] {
-      change_after_job(who, make, why, pictures);
+      change_after_job({who, make, why, pictures});
     };
     post([this, add, opening] { when_opened(opening, add); });
   });

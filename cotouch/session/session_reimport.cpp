@@ -90,7 +90,7 @@ void Session::reimport_now(ParticipantId who, BodyId id, const std::shared_ptr<c
     changed.mass.reset();  // which was of another size
     return scene;
   };
-  change_after_job(who, make, "A part got another unit or up axis.", pictures);
+  change_after_job({who, make, "A part got another unit or up axis.", pictures});
 }
 
 }  // namespace cotouch

@@ -8,6 +8,8 @@
 namespace cotouch {
 namespace {
 
+constexpr auto k_ready_pace = std::chrono::milliseconds(200);
+
 // A little above everything that a box, moved to this place, would fall on.
 Vec3d above(const Scene& scene, const Vec3d& place, const Box3d& box) {
   double top = scene.bounds().low.z;
@@ -169,19 +171,28 @@ void Session::change_scene(Scene scene, std::string why, Answered answered, cons
   make_then(make, use, std::move(answered));
 }
 
-void Session::change_after_job(ParticipantId who, MakeScene make, std::string why, std::vector<ShownPart> pictures) {
-  in_turn([this, who, make = std::move(make), why = std::move(why), pictures = std::move(pictures)] {
-    // Preparing takes a while, and someone may have taken hold or shared the scene in the meantime.
-    const std::string reason =
-        is_shared() ? obstacle_while_shared(AddPart{}) : obstacle_after_job(who, Deed::change_bodies);
-    if (!reason.empty()) return tell_problem(who, reason);
-    std::optional<Scene> scene = make();
+void Session::change_after_job(JobChange job) {
+  in_turn([this, job = std::move(job)]() mutable {
+    // Preparing takes a while, and someone may have shared the scene or taken hold in the meantime.
+    if (is_shared()) return tell_problem(job.who, obstacle_while_shared(AddPart{}));
+    if (const std::string reason = obstacle_after_job(job.who, Deed::change_bodies); !reason.empty()) {
+      if (!std::exchange(job.waits, true)) tell_problem(job.who, reason + " What is ready comes in then.");
+      ready_.push_back(std::move(job));
+      return;
+    }
+    std::optional<Scene> scene = job.make();
     if (!scene) return;
-    const auto answered = [this, who](const CommandResult& result) {
+    const auto answered = [this, who = job.who](const CommandResult& result) {
       if (!result.done()) tell_problem(who, result.reason);
     };
-    change_scene(std::move(*scene), why, answered, pictures);
+    change_scene(std::move(*scene), job.why, answered, job.pictures);
   });
+}
+
+void Session::try_what_is_ready() {
+  if (ready_.empty() || Clock::now() - tried_ready_ < k_ready_pace) return;
+  tried_ready_ = Clock::now();
+  for (JobChange& job : std::exchange(ready_, {})) change_after_job(std::move(job));
 }
 
 void Session::note_change() {

@@ -239,6 +239,18 @@ TEST_F(CrashTest, MemoryDoesNotGrowWithARecordingAndItEndsWithItsAllowance) {
   ASSERT_TRUE(eventually([&] { return !ask(StartRecording{}).done() || !ask(StopRecording{}).done(); }));
 }
 
+TEST_F(CrashTest, RecordingsAreNotBegunFasterThanAnybodyMakesThem) {
+  start();
+  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+  int begun = 0;
+  for (int i = 0; i < 100; ++i) {
+    begun += ask(StartRecording{}).done() ? 1 : 0;
+    ask(StopRecording{});
+  }
+  EXPECT_GE(begun, 10);
+  EXPECT_LT(begun, 50);
+}
+
 TEST_F(CrashTest, ThereAreNoMoreRecordingsThanAllowed) {
   settings_.most_recordings = 2;
   start();

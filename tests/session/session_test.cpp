@@ -298,7 +298,7 @@ TEST_F(SessionTest, AJobIsCancelledByWhoStartedIt) {
   EXPECT_EQ(session_->snapshot().generation, 1U);
 }
 
-TEST_F(SessionTest, WhatIsReadyWhileSomebodyElseHoldsIsNotForcedOnThem) {
+TEST_F(SessionTest, WhatIsReadyWhileSomebodyElseHoldsComesInWhenTheyLetGo) {
   std::atomic<bool> go{false};
   AddPart slow = small_box();
   slow.meshes = [&go](Progress&) {
@@ -310,11 +310,15 @@ TEST_F(SessionTest, WhatIsReadyWhileSomebodyElseHoldsIsNotForcedOnThem) {
   go = true;
   EXPECT_TRUE(eventually([&] { return !witness_.problems().empty(); }));
   EXPECT_EQ(session_->snapshot().generation, 1U);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_EQ(session_->snapshot().generation, 1U);
   ASSERT_TRUE(asks(bob_, ReleaseHand{}));
+  EXPECT_TRUE(eventually([&] { return session_->snapshot().generation == 2; }));
+  EXPECT_EQ(session_->snapshot().scene->scene.bodies.back().name, "box");
   // Whoever left in the meantime gets what they asked for all the same.
   ASSERT_TRUE(asks(ann_, small_box()));
   session_->leave(ann_);
-  EXPECT_TRUE(eventually([&] { return session_->snapshot().generation == 2; }));
+  EXPECT_TRUE(eventually([&] { return session_->snapshot().generation == 3; }));
 }
 
 TEST_F(SessionTest, TwoPeopleHoldDifferentBodiesAndTheSameOne) {

@@ -319,6 +319,7 @@ export class App {
         this.toasts.show(message.reason || 'The server refused.');
         this.settings.restore(); // it may have been a slider
         this.worldPanel.show();
+        this.ownParts.restore();
         this.sharing.restore();
         break;
       case 'error':

@@ -44,6 +44,10 @@ export class OwnParts {
     this.panel.hold(reason);
   }
 
+  restore(): void {
+    this.panel.restore();
+  }
+
   sceneOpened(scene: Scene): void {
     this.panel.set(scene);
   }

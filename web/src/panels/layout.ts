@@ -132,8 +132,7 @@ export class Layout {
   }
 
   allowRecording(allowed: boolean): void {
-    byId('record').hidden = !allowed;
-    byId('tab-record').hidden = !allowed;
+    byId('record').hidden = !allowed; // what others recorded can be seen all the same
   }
 
   grip(grip: Grip): void {

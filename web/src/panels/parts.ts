@@ -21,6 +21,7 @@ export class PartsPanel {
   private readonly split = element('input', { id: 'split', type: 'checkbox' });
   private suggested = '';
   private held = ''; // why nothing can be added or changed now
+  private scene: Scene | null = null; // that is shown
   private readonly choose: HTMLButtonElement;
   private readonly list = element('ul', { className: 'parts' });
   private readonly adding = element('div', { className: 'group' });
@@ -102,7 +103,13 @@ export class PartsPanel {
     keep.focus();
   }
 
+  // Back to what holds, after the server refused a change.
+  restore(): void {
+    if (this.scene) this.set(this.scene);
+  }
+
   set(scene: Scene): void {
+    this.scene = scene;
     const items = scene.parts.map((part) => this.item(part));
     const empty = element('li', { className: 'note' }, 'An empty scene: drop a part on it.');
     this.list.replaceChildren(...(items.length > 0 ? items : [empty]));

@@ -63,6 +63,7 @@ test('who came by a link that watches sees but cannot grab', async ({ browser })
   await settled(guest, 'docking');
   await expect(guest.locator('#hint')).toContainText('You are watching');
   for (const id of ['#reset', '#record', '#links', '#together-open']) await expect(guest.locator(id)).toBeHidden();
+  await expect(guest.locator('#tab-record')).toBeVisible(); // what was recorded is for everybody
   await expect(guest.locator('#gallery .held')).toContainText('only watches');
   await expect(guest.locator('#scenes .card').first()).toBeDisabled();
   await grabPoint(guest);

@@ -100,6 +100,15 @@ describe('The panels of a scene', () => {
     expect(held('parts')).toContain('Remove box');
   });
 
+  it('show the unit that holds again when the server refused another', () => {
+    const imported = { unit: 'mm', unit_from: 'guessed', up: 'z', up_from: 'guessed', guess: '', warnings: [] };
+    parts.set(sceneOf({ name: 'mine', bodies: [], parts: [{ id: 1, body: 2, name: 'box', role: 'moving', import: imported }] }));
+    const unit = () => root('parts').querySelector<HTMLSelectElement>('[aria-label="Unit of box"]')!;
+    unit().value = 'cm';
+    parts.restore();
+    expect(unit().value).toBe('mm');
+  });
+
   it('leave the strength of a gravity that is off alone when the session ends', () => {
     world.gravity = 0;
     hold(kReason);
