@@ -25,6 +25,9 @@ CommandResult not_now(std::string reason) {
   return {Kind::not_now, std::move(reason), 0, {}};
 }
 
+constexpr std::string_view k_saved_for_recording =
+    "recorded-";  // what scenes are called that are saved for a recording
+
 // A scene file numbers its bodies in their order, so a scene that is saved for a recording must do the same.
 void close_gap(Scene& scene, BodyId gone) {
   const auto renumber = [gone](BodyId& id) { id -= id > gone ? 1U : 0U; };
@@ -296,8 +299,10 @@ CommandResult Session::carry_out(ParticipantId who, const StartRecording&) {
   // A scene that was never saved has no name under which a replay could find it.
   if (scene_->scene.name.empty()) {
     auto named = std::make_shared<ShownScene>(*scene_);
-    named->scene.name = "recorded-" + recording_id_;
-    if (named->scene.title.empty()) named->scene.title = "Recorded " + recording_id_;
+    named->scene.name = std::string(k_saved_for_recording) + recording_id_;
+    // Not what the gallery calls the scene that it was made of.
+    const std::string title = named->scene.title;
+    named->scene.title = title.empty() ? "Recorded " + recording_id_ : title + ", recorded " + recording_id_;
     scene_makers_[named->scene.name] = who;
     scene_ = std::move(named);
     background_->post([this, saved = scene_] {
@@ -404,8 +409,23 @@ void Session::carry_out(ParticipantId who, const DeleteRecording& wanted, const 
   if (const auto made = recording_makers_.find(wanted.id); made != recording_makers_.end()) wish.maker = made->second;
   wish.in_use = (recording_.has_value() && recording_id_ == wanted.id) || finishing_.contains(wanted.id);
   if (std::string reason = obstacle(wish); !reason.empty()) return answered(not_now(reason));
-  background_->post([this, id = wanted.id, answered] {
+  // A scene that was saved only for it goes with it.
+  std::string scene;
+  for (const RecordingEntry& entry : recorded_)
+    if (entry.id == wanted.id && entry.scene.starts_with(k_saved_for_recording)) scene = entry.scene;
+  for (const RecordingEntry& entry : recorded_)
+    if (entry.id != wanted.id && entry.scene == scene) scene.clear();
+  if (scene == scene_->scene.name) scene.clear();
+  background_->post([this, id = wanted.id, scene, answered] {
     const bool removed = recordings_.remove(id);
+    if (removed && !scene.empty()) {
+      try {
+        library_.remove(scene);
+        post([this] { tell([](SessionListener& listener) { listener.scenes_changed(); }); });
+      } catch (const std::exception&) {
+        // Somebody was faster.
+      }
+    }
     std::vector<RecordingEntry> entries = recordings_.list();
     post([this, id, answered, removed, entries = std::move(entries), used = recordings_.used_bytes()] {
       if (!removed) return answered(wrong("There is no such recording."));
@@ -425,6 +445,10 @@ void Session::carry_out(ParticipantId who, const DeleteScene& wanted, const Answ
       wanted.name == scene_->scene.name ||
       std::any_of(opening_.begin(), opening_.end(), [&](const auto& one) { return one.second == wanted.name; });
   if (std::string reason = obstacle(wish); !reason.empty()) return answered(not_now(reason));
+  for (const RecordingEntry& entry : recorded_)
+    if (entry.scene == wanted.name && entry.scene.starts_with(k_saved_for_recording))
+      return answered(not_now("A recording was made in this scene and needs it; delete the recording " + entry.id +
+                              ", and the scene goes with it."));
   background_->post([this, name = wanted.name, answered] {
     CommandResult result;
     try {

@@ -239,6 +239,26 @@ TEST_F(CrashTest, MemoryDoesNotGrowWithARecordingAndItEndsWithItsAllowance) {
   ASSERT_TRUE(eventually([&] { return !ask(StartRecording{}).done() || !ask(StopRecording{}).done(); }));
 }
 
+TEST_F(CrashTest, ASceneThatWasSavedForARecordingIsThereAsLongAsTheRecording) {
+  start();
+  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
+  ASSERT_TRUE(ask(SetGravity{1}).done());  // which makes it a scene without a name
+  ASSERT_TRUE(ask(StartRecording{}).done());
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(ask(StopRecording{}).done());
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 1; }));
+  const RecordingEntry recording = witness_.get(&Witness::recordings_)[0];
+  ASSERT_EQ(recording.scene, "recorded-" + recording.id);
+  EXPECT_NE(session_->snapshot().scene->scene.title, two_balls().title);
+  ASSERT_TRUE(ask(ShowScene{two_balls()}).done());  // another one
+  const fs::path saved = folder_ / "scenes" / recording.scene;
+  ASSERT_TRUE(eventually([&] { return fs::exists(saved); }));
+  EXPECT_FALSE(ask(DeleteScene{recording.scene}).done());
+  EXPECT_TRUE(fs::exists(saved));
+  EXPECT_TRUE(ask(DeleteRecording{recording.id}).done());
+  EXPECT_FALSE(fs::exists(saved));
+}
+
 TEST_F(CrashTest, RecordingsAreNotBegunFasterThanAnybodyMakesThem) {
   start();
   ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
