@@ -16,6 +16,7 @@ void run_experiment(const ExperimentCommand& command) {
     names += fmt::format("  {:<16} {}\n", experiment.name, experiment.summary);
   }
   if (command.name.empty()) {
+    if (!command.json.empty()) throw Error("Which experiment? Its name comes before --json. There are:\n" + names);
     fmt::print("{}", names);
     return;
   }

@@ -1,4 +1,5 @@
 #include <cotouch/app/page_server.h>
+#include <cotouch/app/progress_bar.h>
 #include <cotouch/app/qr_code.h>
 #include <cotouch/app/web_folder.h>
 #include <cotouch/base/error.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <future>
 #include <utility>
@@ -101,11 +103,14 @@ Session& PageServer::make_session(SessionSettings settings, std::string& no_spac
 void PageServer::start(ParticipantId who, std::optional<Scene> scene) {
   session_->start();
   if (scene) {
-    // However long that takes: large parts are drawn anew.
-    std::promise<CommandResult> answer;
+    // However long that takes, unless somebody stops it: large parts are drawn anew.
+    const auto answer = std::make_shared<std::promise<CommandResult>>();
+    std::future<CommandResult> shown = answer->get_future();
     session_->command(who, ShowScene{std::move(*scene)},
-                      [&](const CommandResult& result) { answer.set_value(result); });
-    if (const CommandResult shown = answer.get_future().get(); !shown.done()) throw Error(shown.reason);
+                      [answer](const CommandResult& result) { answer->set_value(result); });
+    while (shown.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready)
+      if (interrupted()) throw Cancelled();
+    if (const CommandResult result = shown.get(); !result.done()) throw Error(result.reason);
   }
   server_->start(*host_, *host_, *links_);
   if (options_.open) open_in_browser();
