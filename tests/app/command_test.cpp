@@ -142,6 +142,17 @@ TEST_F(Command, WrongOptionsAreFoundBeforeTheMeshIsRead) {
   EXPECT_NE(device.err.find("file of its own"), std::string::npos) << device.err;
 }
 
+TEST_F(Command, AnExperimentPrintsJsonAndNothingElseIfNoFileIsNamed) {
+  const Outcome printed = run({"experiment", "beam", "--quick", "--json"});
+  EXPECT_EQ(printed.code, 0);
+  const auto json = nlohmann::json::parse(printed.out, nullptr, false);
+  EXPECT_TRUE(json.is_object()) << printed.out;
+  // Here the name would be the file's.
+  const Outcome nameless = run({"experiment", "--json", "beam"});
+  EXPECT_EQ(nameless.code, 2);
+  EXPECT_NE(nameless.err.find("Which experiment?"), std::string::npos);
+}
+
 TEST_F(Command, UnitsAndAxesAreKnownInAnyCase) {
   write("a.obj", "v 0 0 0\nv 10 0 0\nv 0 20 0\nv 0 0 30\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
   const Outcome prepared = run({"prepare", "a.obj", "--unit", "MM", "--up", "Y", "--seed", "18446744073709551615",
