@@ -15,6 +15,8 @@
 namespace cotouch {
 namespace {
 
+constexpr std::size_t k_copied = 4U << 20;  // bytes, more than a core's own cache holds
+
 using Clock = RudeClient::Clock;
 using std::chrono::milliseconds;
 
@@ -22,7 +24,7 @@ struct Order {
   std::uint16_t port = 0;
   char key[129] = {};
   double seconds = 0;
-  std::uint32_t kinds = 0;  // a bit each
+  std::uint32_t kinds = 0;  // a bit each; none is a load without an attack
 };
 struct Count {
   std::uint64_t tried = 0, refused = 0;
@@ -276,6 +278,15 @@ Count garbage(const Target& target) {
   return count;
 }
 
+// What many connections do to the caches, with nobody at the other end.
+void copy_memory(const Target& target) {
+  std::vector<char> from(k_copied), to(k_copied);
+  while (target.goes_on()) {
+    std::memcpy(to.data(), from.data(), from.size());
+    std::swap(from, to);
+  }
+}
+
 struct Kind {
   const char* name;
   Count (*attack)(const Target&);
@@ -301,6 +312,10 @@ bool read_all(int fd, T& value) {
   return ::read(fd, &value, sizeof value) == static_cast<ssize_t>(sizeof value);
 }
 
+void command(int child, const Order& order) {
+  if (!write_all(child, order)) throw Error("The besiegers' process ended.");
+}
+
 // The child's whole life: orders come in, counts go out, until the pipe closes.
 void serve_orders(int in, int out) {
   // The real ones have processors of their own; what they take of this machine's is not what is tried here.
@@ -313,6 +328,8 @@ void serve_orders(int in, int out) {
       std::vector<std::jthread> threads;
       for (std::size_t i = 0; i < k_kinds.size(); ++i)
         if (order.kinds >> i & 1U) threads.emplace_back([&, i] { counts[i] = k_kinds[i].attack(target); });
+      for (unsigned core = 0; order.kinds == 0 && core < std::thread::hardware_concurrency(); ++core)
+        threads.emplace_back([&target] { copy_memory(target); });
     }
     if (!write_all(out, counts)) return;
   }
@@ -360,7 +377,13 @@ void Besiegers::attack(std::uint16_t port, const std::string& key, double second
     for (const std::string& kind : kinds) wanted = wanted || kind == k_kinds[i].name;
     if (wanted) order.kinds |= 1U << i;
   }
-  if (!write_all(to_child_, order)) throw Error("The besiegers' process ended.");
+  command(to_child_, order);
+}
+
+void Besiegers::only_load(double seconds) {
+  Order order;
+  order.seconds = seconds;
+  command(to_child_, order);
 }
 
 std::vector<AttackCount> Besiegers::result() {

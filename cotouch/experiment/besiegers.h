@@ -27,7 +27,9 @@ class Besiegers {
   static std::vector<std::string> kinds();
   // Attacks with these kinds (all if none is named) for so long.
   void attack(std::uint16_t port, const std::string& key, double seconds, const std::vector<std::string>& kinds = {});
-  // Waits for the end of the attack.
+  // Keeps the processors as busy as an attack does, and attacks nobody: what is lost to it is not lost to the attacks.
+  void only_load(double seconds);
+  // Waits for the end of either.
   std::vector<AttackCount> result();
 
  private:
