@@ -245,7 +245,10 @@ ExperimentReport run_stability(const ExperimentOptions& options) {
     Ascent& ascent = ascents.back();
     ascent.felt_stiffness = felt_stiffness(scenes[i], ascent.largest_stable * theory);
     report.add(ascent.scene + "/max-stable-n-per-m", ascent.largest_stable * theory, "N/m");
-    report.add(ascent.scene + "/felt-n-per-m", ascent.felt_stiffness, "N/m");
+    if (ascent.felt_stiffness > 0)
+      report.add(ascent.scene + "/felt-n-per-m", ascent.felt_stiffness, "N/m");
+    else
+      report.notes.push_back(ascent.scene + ": touches nothing where its hand rests, so there is no felt stiffness.");
   }
   const StabilityLimit limit = limit_of(ascents);
   const double dry_theory = device.dry_stiffness(StabilityTrial{}.speed);
