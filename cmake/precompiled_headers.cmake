@@ -1,7 +1,8 @@
 # Headers that nearly every file includes, read once a build instead of once a file. For builds that are made whole, by
-# the gate; the release build goes without, so that a file that forgets an include is noticed, and so do cross builds and
-# the thread sanitizer's, because GCC 12 sees ghosts in strings that it optimises from a precompiled header.
-option(COTOUCH_PRECOMPILED_HEADERS "Read common headers once" OFF)
+# the gate; of the release build only for the tests, so that a file of ours that forgets an include is noticed. Cross
+# builds and the thread sanitizer's go without, because GCC 12 sees ghosts in strings that it optimises from a
+# precompiled header.
+set(COTOUCH_PRECOMPILED_HEADERS "" CACHE STRING "Read common headers once: for ALL, for TESTS, or not at all")
 set(COTOUCH_COMMON_HEADERS
   <algorithm> <array> <atomic> <cmath> <cstddef> <cstdint> <cstring> <filesystem> <functional> <limits> <map> <memory>
   <optional> <span> <string> <string_view> <utility> <vector>)
@@ -14,9 +15,12 @@ endif()
 
 # cotouch_precompile(TARGET HEADERS...): or, if OTHER has the same already, cotouch_precompile(TARGET REUSE_FROM OTHER).
 function(cotouch_precompile target)
-  if(COTOUCH_PRECOMPILED_HEADERS AND ARGV1 STREQUAL "REUSE_FROM")
+  if(NOT COTOUCH_PRECOMPILED_HEADERS STREQUAL "ALL" AND NOT (COTOUCH_PRECOMPILED_HEADERS STREQUAL "TESTS" AND target MATCHES "^test_"))
+    return()
+  endif()
+  if(ARGV1 STREQUAL "REUSE_FROM")
     target_precompile_headers(${target} REUSE_FROM ${ARGV2})
-  elseif(COTOUCH_PRECOMPILED_HEADERS)
+  else()
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()

@@ -33,10 +33,13 @@ RudeClient::~RudeClient() {
 }
 
 bool RudeClient::wait(short events, std::chrono::milliseconds patience) const {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until_ - Clock::now());
-  pollfd watched{socket_, events, 0};
-  return ::poll(&watched, 1, static_cast<int>(std::clamp<std::int64_t>(std::min(patience, left).count(), 0, 60'000))) >
-         0;
+  const Clock::time_point end = std::min(until_, Clock::now() + patience);
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    pollfd watched{socket_, events, 0};
+    const int ready = ::poll(&watched, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000)));
+    if (ready >= 0 || errno != EINTR) return ready > 0;  // a signal is no answer
+  }
 }
 
 bool RudeClient::send(std::string_view bytes, std::chrono::milliseconds patience) {
@@ -55,7 +58,7 @@ std::string RudeClient::receive(std::chrono::milliseconds patience) {
   std::string bytes(64U << 10, '\0');
   if (!open() || !wait(POLLIN, patience)) return {};
   const ssize_t got = ::recv(socket_, bytes.data(), bytes.size(), 0);
-  if (got <= 0 && errno != EAGAIN) {
+  if (got == 0 || (got < 0 && errno != EAGAIN)) {
     ::close(socket_);
     socket_ = -1;
   }

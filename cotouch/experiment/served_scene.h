@@ -26,7 +26,7 @@ class ServedScene {
   // Nobody holds anything any more.
   void let_go();
   const CycleHistogram& cycle_times() const { return *session_->cycle_times(); }
-  double longest_task() const { return session_->longest_task(); }  // seconds, see session.h
+  double take_longest_task() { return session_->take_longest_task(); }  // seconds, see session.h
   const std::filesystem::path& recordings() const { return recordings_; }
 
  private:

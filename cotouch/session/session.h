@@ -100,8 +100,8 @@ class Session {
   SceneLibrary& library() { return library_; }
   // How long the touch loop's cycles took since the scene was opened; null if no loop runs. For measuring.
   const CycleHistogram* cycle_times() const { return loop_times_.load(std::memory_order_acquire); }
-  // Seconds that the longest task kept the session's thread from making views; views themselves do not count.
-  double longest_task() const { return longest_task_.load(std::memory_order_relaxed); }
+  // Seconds that the longest task since the last call kept the session's thread from making views, which do not count.
+  double take_longest_task() { return longest_task_.exchange(0, std::memory_order_relaxed); }
 
  private:
   using Clock = std::chrono::steady_clock;
