@@ -484,7 +484,14 @@ CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
       if (meshes.size() == 1) mesh.name = wanted.name;
       SceneBody& body = alone.bodies.emplace_back();
       body.name = mesh.name = clean_label(mesh.name);
-      if (wanted.as_in_file) body.pose.position = middle;
+      if (wanted.as_in_file) {
+        body.pose.position = middle;
+        if (import) {
+          auto placed = std::make_shared<PartImport>(*import);
+          placed->place = middle;
+          import = std::move(placed);
+        }
+      }
       ScenePart& part = body.parts.emplace_back();
       part.name = body.name;
       part.settings = settings_.added;

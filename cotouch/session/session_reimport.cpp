@@ -15,6 +15,7 @@ namespace {
 
 using Kind = CommandResult::Kind;
 
+constexpr double k_unmoved = 0.01;  // of a part's size: no farther from its place than it settles by itself
 constexpr double k_smallest_part = 1e-4, k_largest_part = 100;  // metres, along the longest edge of its box
 
 // A sentence, or nothing.
@@ -24,6 +25,12 @@ std::string obstacle_to_reimport(const SceneBody* body, const Reimport& wanted) 
   if (is_elastic(*body)) return "Make it rigid first: where it is held would no longer be the same place.";
   if (wanted.up != "" && wanted.up != "x" && wanted.up != "y" && wanted.up != "z") return "The up axis is x, y or z.";
   return {};
+}
+
+void change_unit_and_up(TriangleMesh& mesh, const ImportFacts& before, const ImportFacts& after) {
+  turn_from_z_up(mesh, before.up_axis);
+  for (Vec3d& v : mesh.vertices) v *= after.metres_per_unit / before.metres_per_unit;
+  turn_z_up(mesh, after.up_axis);
 }
 
 }  // namespace
@@ -53,27 +60,30 @@ CommandResult Session::carry_out(ParticipantId who, const Reimport& wanted) {
   if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty())
     return {Kind::not_now, std::move(reason), 0, {}};
 
+  if (import->place) {
+    TriangleMesh middle;
+    middle.vertices = {*import->place};
+    change_unit_and_up(middle, before, import->facts);
+    import->place = middle.vertices[0];
+  }
   ScenePart after = body->parts[0];
   after.import = import;
-  return start_job(
-      who, JobLane::parts, body->name,
-      [this, who, id = wanted.body, part, before, scale, after = std::move(after)](Progress& progress) mutable {
-        // The prepared part keeps its mesh, which is the file's but for unit and axes.
-        TriangleMesh mesh = part->mesh;
-        turn_from_z_up(mesh, before.up_axis);
-        for (Vec3d& v : mesh.vertices) v *= scale;
-        turn_z_up(mesh, after.import->facts.up_axis);
-        mesh.name = part->name;
-        after.part = std::make_shared<const Part>(prepare_cached(mesh, part->settings, progress));
-        after.matter = mass_properties(after.part->field, 1);
-        progress.update("drawing it", 0);
-        Scene alone;
-        alone.bodies.emplace_back().parts.push_back(after);
-        const std::vector<ShownPart> pictures = show(std::move(alone))->parts;
-        post([this, who, id, part, after = std::move(after), pictures] {
-          reimport_now(who, id, part, after, pictures);
-        });
-      });
+  return start_job(who, JobLane::parts, body->name,
+                   [this, who, id = wanted.body, part, before, after = std::move(after)](Progress& progress) mutable {
+                     // The prepared part keeps its mesh, which is the file's but for unit and axes.
+                     TriangleMesh mesh = part->mesh;
+                     change_unit_and_up(mesh, before, after.import->facts);
+                     mesh.name = part->name;
+                     after.part = std::make_shared<const Part>(prepare_cached(mesh, part->settings, progress));
+                     after.matter = mass_properties(after.part->field, 1);
+                     progress.update("drawing it", 0);
+                     Scene alone;
+                     alone.bodies.emplace_back().parts.push_back(after);
+                     const std::vector<ShownPart> pictures = show(std::move(alone))->parts;
+                     post([this, who, id, part, after = std::move(after), pictures] {
+                       reimport_now(who, id, part, after, pictures);
+                     });
+                   });
 }
 
 void Session::reimport_now(ParticipantId who, BodyId id, const std::shared_ptr<const Part>& before,
@@ -86,6 +96,10 @@ void Session::reimport_now(ParticipantId who, BodyId id, const std::shared_ptr<c
     }
     Scene scene = scene_to_edit();
     SceneBody& changed = *scene.find(id);
+    // Parts of one assembly fit again once all have the right unit. One that somebody moved stays where it was put.
+    const auto& from = changed.parts[0].import->place;
+    if (from && norm(changed.pose.position - *from) <= k_unmoved * norm(before->mesh.bounds().size()))
+      changed.pose.position = *after.import->place;
     changed.parts[0] = after;
     changed.mass.reset();  // which was of another size
     return scene;

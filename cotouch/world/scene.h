@@ -18,6 +18,7 @@ namespace cotouch {
 struct PartImport {
   ImportFacts facts;
   std::vector<std::string> warnings;  // a sentence each
+  std::optional<Vec3d> place = {};    // of its middle in the file, in metres and with z up, if its body was put there
 };
 
 struct ScenePart {

@@ -185,6 +185,28 @@ TEST_F(DroppedParts, OfOneAssemblyComeAsSeveralBodiesWhereTheyAreInTheFile) {
   EXPECT_EQ(now["bodies"][1]["motion"], "free");
 }
 
+TEST_F(DroppedParts, KeepTheirPlaceInTheFileWithAnotherUnitAndUpAxis) {
+  ASSERT_EQ(drop("name=a.gltf&split=1&place=as_in_file", k_assembly)["state"], "done");
+  const Json lid = with_bodies(2)["bodies"][1]["id"];
+  // None of these places is in the base, which would push it out.
+  const auto expect_place = [&](const char* unit, const char* up, double x, double y, double z) {
+    page_->send({{"type", "reimport"}, {"body", lid}, {"unit", unit}, {"up", up}, {"id", 1}});
+    ASSERT_EQ(page_->read_text("reply")["ok"], true);
+    Json now;
+    ASSERT_TRUE(eventually([&] {
+      now = scene();
+      return now["parts"][1]["import"]["unit"] == unit;
+    }));
+    const Json base = now["bodies"][0]["pose"]["position"], position = now["bodies"][1]["pose"]["position"];
+    EXPECT_NEAR(base[0].get<double>(), 0.02, 1e-6);
+    EXPECT_NEAR(position[0].get<double>(), x, 1e-6);
+    EXPECT_NEAR(position[1].get<double>(), y, 1e-6);
+    EXPECT_NEAR(position[2].get<double>(), z, 1e-6);
+  };
+  expect_place("ft", "z", 0.22 * 0.3048, 0.02 * 0.3048, 0.02 * 0.3048);
+  expect_place("m", "y", 0.22, -0.02, 0.02);
+}
+
 TEST_F(DroppedParts, InAZipComeTogether) {
   const std::string archive = zip_stored({{"set/base.obj", box_obj(40, 40, 40)}, {"set/pin.obj", box_obj(5, 5, 5)}});
   ASSERT_EQ(drop("name=set.zip&split=1&place=middle", archive)["state"], "done");
