@@ -9,10 +9,36 @@ set(COTOUCH_CORE_ROOMS base mesh shapes field shell elastic contact world touch)
 set(COTOUCH_ROOMS ${COTOUCH_CORE_ROOMS} net session serve)
 set(COTOUCH_READING_FILES cotouch/mesh/import.cpp cotouch/mesh/reader_process.cpp)
 
+# Headers take longer to compile than what is written here. Builds that are made whole, by the gate, therefore compile
+# several files of a room as one; the release build does not, so that each file is seen to stand by itself. These do
+# here too, because each uses a short name for itself that another file of its room uses as well.
+option(COTOUCH_FILES_TOGETHER "Compile files of a room together" OFF)
+set(COTOUCH_FILES_ALONE
+  elastic/dense elastic/dissection elastic/modes elastic/proxies elastic/semidefinite elastic/stvk_polynomials
+  field/isosurface field/soup field/space mesh/winding net/udp_relay serve/door serve/feed serve/http_server
+  serve/viewer_command session/scene_file_parse session/session session/session_reimport session/session_sharing
+  session/shared_peer session/shared_peer_membership session/state_difference session/tick_record touch/loop)
+function(cotouch_compile_together target)
+  set(count 0)
+  foreach(file IN LISTS ARGN)
+    if(file MATCHES "^cotouch/(([a-z]+)/[a-z0-9_]+)\\.cpp$" AND NOT CMAKE_MATCH_1 IN_LIST COTOUCH_FILES_ALONE)
+      math(EXPR group "${count} / 8")
+      math(EXPR count "${count} + 1")
+      set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${CMAKE_MATCH_2}_${group})
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # What another file has for itself is not in the way, and what is nobody else's looks as if it were in a header.
+  target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()
+
 # cotouch_add_library(NAME SOURCES...): the target cotouch_NAME, known as cotouch::NAME here and once installed.
 function(cotouch_add_library name)
   if(ARGN)
     add_library(cotouch_${name} ${ARGN})
+    if(COTOUCH_FILES_TOGETHER)
+      cotouch_compile_together(cotouch_${name} ${ARGN})
+    endif()
   else()
     add_library(cotouch_${name} INTERFACE)  # a room without sources
   endif()
