@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   cotouch::ImportOptions options;
   options.limits.file_bytes = options.limits.unpacked_bytes = 1 << 20;
   options.limits.triangles = options.limits.vertices = 100'000;
-  options.limits.seconds = 3;  // some damaged files have libraries read for ever; that this ends is what is tried
+  options.limits.seconds = 1;  // some damaged files have libraries read for ever; that this ends is what is tried
   try {
     const auto bytes = std::as_bytes(std::span(data + 1, size - 1));
     cotouch::NoFurtherFiles none;
