@@ -15,9 +15,10 @@ set(COTOUCH_READING_FILES cotouch/mesh/import.cpp cotouch/mesh/reader_process.cp
 option(COTOUCH_FILES_TOGETHER "Compile files of a room together" OFF)
 set(COTOUCH_FILES_ALONE
   elastic/dense elastic/dissection elastic/modes elastic/proxies elastic/semidefinite elastic/stvk_polynomials
-  field/isosurface field/soup field/space mesh/winding net/udp_relay serve/door serve/feed serve/http_server
-  serve/viewer_command session/scene_file_parse session/session session/session_reimport session/session_sharing
-  session/shared_peer session/shared_peer_membership session/state_difference session/tick_record touch/loop)
+  field/isosurface field/lookup field/lookup_avx2 field/lookup_neon field/lookup_sse2 field/soup field/space mesh/winding
+  net/udp_relay serve/door serve/feed serve/http_server serve/viewer_command session/scene_file_parse session/session
+  session/session_reimport session/session_sharing session/shared_peer session/shared_peer_membership
+  session/state_difference session/tick_record touch/loop)
 function(cotouch_compile_together target)
   set(count 0)
   foreach(file IN LISTS ARGN)
