@@ -1,7 +1,7 @@
 // A joiner, a host, and a network between them that does whatever the input says: delivers, repeats, reorders, alters
 // and invents packets, and moves the clock. It also knows the invite, so it can put a right mac under what it has
 // altered. However that goes, a reply is never longer than what it replies to, nobody joins but the joiner, and from no
-// address but one that was answered before; each attempt is answered once, and the joiner is never accepted with keys
+// address but one that got a cookie before; each attempt is answered once, and the joiner is never accepted with keys
 // that the host has not given it.
 #include "net_input.h"
 
@@ -81,10 +81,11 @@ class Game {
     const HostHandshake::Outcome outcome = host_.receive(datagram, from, now_);
     require(knows_invite || outcome == HostHandshake::Outcome::dropped);
     require((outcome == HostHandshake::Outcome::reply) == !host_.reply().empty());
-    if (outcome == HostHandshake::Outcome::reply) answered_addresses_.insert(from);
+    if (outcome == HostHandshake::Outcome::reply && read_head(host_.reply())->type == DatagramType::challenge)
+      challenged_.insert(from);
     if (outcome == HostHandshake::Outcome::asked) {
       require(host_.request().content.credential == joiner_.join_key().credential());
-      require(host_.request().from == from && answered_addresses_.contains(from));
+      require(host_.request().from == from && challenged_.contains(from));
       require(!answered_.contains(read_head(datagram)->ephemeral));
       if (choices_.byte() % 8 == 1) return;  // the caller does not answer; the joiner will ask again
       answered_.insert(read_head(datagram)->ephemeral);
@@ -110,7 +111,7 @@ class Game {
   ClientHandshake joiner_{people().invite, people().joiner, {}, 100};
   std::vector<Datagram> seen_;
   std::set<ExchangeKey> answered_;
-  std::set<NetAddress> answered_addresses_;
+  std::set<NetAddress> challenged_;
   std::vector<ChannelKeys> given_;
   bool signed_ = false;
 };

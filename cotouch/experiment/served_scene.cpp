@@ -3,8 +3,13 @@
 #include <cotouch/serve/access.h>
 #include <cotouch/world/hand_path.h>
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 namespace cotouch {
@@ -35,7 +40,8 @@ std::jthread lead_hand(Session& session, ParticipantId who, const HandScript& sc
 }  // namespace
 
 ServedScene::ServedScene(const ExperimentOptions& options, const std::string& name, const std::string& scene)
-    : links_(make_token()), recordings_(options.folder / (name + "-recordings")) {
+    : links_(make_token()),
+      recordings_(std::filesystem::temp_directory_path() / fmt::format("cotouch-{}-{}", name, ::getpid())) {
   library_ = std::make_unique<FolderLibrary>(options.folder / (name + "-scenes"), nullptr);
   Scene shown = library_->load(scene, *options.progress);
   const HandScript script = shown.scripts.at(0);
@@ -64,6 +70,8 @@ ServedScene::~ServedScene() {
   hand_ = {};
   server_->stop();
   session_->stop();
+  std::error_code ignored;
+  std::filesystem::remove_all(recordings_, ignored);
 }
 
 CycleWindow::CycleWindow(const CycleHistogram& times) : times_(times) {

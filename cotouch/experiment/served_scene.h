@@ -14,7 +14,7 @@ namespace cotouch {
 
 class ServedScene {
  public:
-  // `name` is the experiment's: its scenes and recordings are kept in folders named after it.
+  // `name` is the experiment's: its scenes are kept in a folder named after it. Recordings go when this goes.
   ServedScene(const ExperimentOptions& options, const std::string& name, const std::string& scene);
   ~ServedScene();
   ServedScene(const ServedScene&) = delete;
