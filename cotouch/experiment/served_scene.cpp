@@ -13,32 +13,6 @@
 #include <vector>
 
 namespace cotouch {
-namespace {
-
-// At the pace of a page: a pose every ten milliseconds.
-std::jthread lead_hand(Session& session, ParticipantId who, const HandScript& script) {
-  const CommandResult result = session.command_and_wait(who, GraspBody{HandId::none, script.body, std::nullopt});
-  if (!result.done()) throw Error(result.reason);
-  const SessionSnapshot now = session.snapshot();
-  HandMotion motion;
-  motion.generation = now.generation;
-  for (const HandView& hand : now.hands)
-    if (hand.holder == who) motion.hand = hand.id;
-  return std::jthread([&session, who, motion, path = HandPath(script.keys, script.speed)](const std::stop_token& stop) {
-    HandMotion wanted = motion;
-    const auto start = std::chrono::steady_clock::now();
-    while (!stop.stop_requested()) {
-      const double time = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      ++wanted.sequence;
-      wanted.pose = path.at(std::fmod(time, path.duration()));
-      session.move_hand(who, wanted);
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-  });
-}
-
-}  // namespace
-
 ServedScene::ServedScene(const ExperimentOptions& options, const std::string& name, const std::string& scene)
     : links_(make_token()),
       recordings_(std::filesystem::temp_directory_path() / fmt::format("cotouch-{}-{}", name, ::getpid())) {
@@ -57,7 +31,27 @@ ServedScene::ServedScene(const ExperimentOptions& options, const std::string& na
   server_->start(*host_, *host_, links_);
   who_ = session_->join(ParticipantKind::program, name);
   session_->command_and_wait(who_, ShowScene{std::move(shown)});
-  hand_ = lead_hand(*session_, who_, script);
+  hand_ = lead_hand(script);
+}
+
+// At the pace of a page: a pose every ten milliseconds.
+std::jthread ServedScene::lead_hand(const HandScript& script) {
+  const CommandResult result = session_->command_and_wait(who_, GraspBody{HandId::none, script.body, std::nullopt});
+  if (!result.done()) throw Error(result.reason);
+  const SessionSnapshot now_shown = session_->snapshot();
+  HandMotion motion;
+  motion.generation = now_shown.generation;
+  for (const HandView& hand : now_shown.hands)
+    if (hand.holder == who_) motion.hand = hand.id;
+  return std::jthread([this, motion, path = HandPath(script.keys, script.speed)](const std::stop_token& stop) {
+    HandMotion wanted = motion;
+    while (!stop.stop_requested()) {
+      ++wanted.sequence;
+      wanted.pose = path.at(std::fmod(now() - script_began_, path.duration()));
+      session_->move_hand(who_, wanted);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  });
 }
 
 void ServedScene::let_go() {

@@ -5,6 +5,8 @@
 #include <cotouch/serve/page_host.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -23,6 +25,8 @@ class ServedScene {
   std::uint16_t port() const { return server_->port(); }
   // With which a client comes in that calls the server 127.0.0.1.
   std::string key() const { return links_.own_key("127.0.0.1:" + std::to_string(port())); }
+  // The hand goes back to where its script begins, so that what is compared meets the same contacts.
+  void start_over() { script_began_ = now(); }
   // Nobody holds anything any more.
   void let_go();
   const CycleHistogram& cycle_times() const { return *session_->cycle_times(); }
@@ -30,6 +34,11 @@ class ServedScene {
   const std::filesystem::path& recordings() const { return recordings_; }
 
  private:
+  static double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+  std::jthread lead_hand(const HandScript& script);
+
   LinkBook links_;
   std::filesystem::path recordings_;
   std::unique_ptr<FolderLibrary> library_;
@@ -37,7 +46,8 @@ class ServedScene {
   std::unique_ptr<Session> session_;
   std::unique_ptr<PageHost> host_;
   ParticipantId who_{};
-  std::jthread hand_;  // leads a body along its script, round and round
+  std::atomic<double> script_began_ = now();  // seconds
+  std::jthread hand_;                         // leads a body along its script, round and round
 };
 
 // Cycle times between two looks at a histogram.

@@ -65,6 +65,7 @@ ExperimentReport run_siege(const ExperimentOptions& options) {
     if (besieged) besiegers.attack(served.port(), served.key(), seconds + 1);
     if (turn == Turn::loaded) besiegers.only_load(seconds + 1);
     crowd.begin_counting(seconds);
+    served.start_over();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     const CycleWindow window(served.cycle_times());
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));

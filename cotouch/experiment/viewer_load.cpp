@@ -20,7 +20,7 @@ constexpr const char* k_scene = "bridge-creature";
 
 ExperimentReport run_viewer_load(const ExperimentOptions& options) {
   ViewerCrowd crowd;  // first, while there are no threads
-  const ServedScene served(options, "viewer-load", k_scene);
+  ServedScene served(options, "viewer-load", k_scene);
 
   struct Row {
     std::vector<double> p99, p50, rate, bytes;
@@ -37,6 +37,7 @@ ExperimentReport run_viewer_load(const ExperimentOptions& options) {
       options.progress->update("watching", done / static_cast<double>(rounds) / static_cast<double>(k_crowds.size()));
       crowd.connect(served.port(), served.key(), viewers);
       crowd.begin_counting(seconds + 0.2);
+      served.start_over();
       std::this_thread::sleep_for(std::chrono::milliseconds(400));
       const CycleWindow window(served.cycle_times());
       std::this_thread::sleep_for(std::chrono::duration<double>(seconds));

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
@@ -35,6 +36,7 @@ constexpr const char* k_program = "cotouch-read-mesh";
 // What the user is told if a parser gave up: why it did is a matter between it and the file.
 constexpr const char* k_damaged = "is damaged, or too large when unpacked. Export it again or simplify it first.";
 constexpr int k_ask_every_ms = 50;
+constexpr int k_wait_for_end_ms = 100;
 constexpr std::uint64_t k_most_text = 4096, k_most_items = 100'000, k_most_meshes = 4096, k_most_questions = 1000;
 constexpr std::uint64_t k_most_notes = 32;  // on a mesh
 // Of all names and notes together, each with what it takes to keep it.
@@ -102,11 +104,40 @@ pid_t start_reader(const fs::path& program, const ReadingTask& task, int socket,
   return child;
 }
 
+bool is_gone(pid_t child) {
+  return waitpid(child, nullptr, WNOHANG) != 0;
+}
+
+// Readers that were ended and are not gone yet. Even to die a process needs a processor, and where others leave none
+// to one of the lowest priority, that takes seconds. Nobody should wait for it but whoever wants to start the next:
+// their memory counts until then.
+class EndedReaders {
+ public:
+  void add(pid_t child) {
+    const std::lock_guard lock(mutex_);
+    children_.push_back(child);
+  }
+  bool all_gone() {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(children_, is_gone);
+    return children_.empty();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<pid_t> children_;
+};
+
+EndedReaders& ended_readers() {
+  static EndedReaders ended;
+  return ended;
+}
+
 // The reader while it runs. Whatever happens here, it ends with this.
 class Reader {
  public:
-  Reader(pid_t child, int socket, Progress& progress, std::uint64_t seconds)
-      : child_(child), socket_(socket), progress_(progress), deadline_(Clock::now() + std::chrono::seconds(seconds)) {}
+  Reader(pid_t child, int socket, Progress& progress, Clock::time_point deadline)
+      : child_(child), socket_(socket), progress_(progress), deadline_(deadline) {}
   ~Reader() { end(); }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -209,8 +240,12 @@ class Reader {
   void end() {
     if (child_ < 0) return;
     kill(child_, SIGKILL);
-    while (waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+    bool gone = is_gone(child_);
+    for (int i = 0; i < k_wait_for_end_ms && !gone; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      gone = is_gone(child_);
     }
+    if (!gone) ended_readers().add(child_);
     child_ = -1;
   }
 
@@ -313,6 +348,15 @@ std::vector<RawMesh> read_in_own_process(int file, const ReadingTask& task, cons
     throw Error(std::string("cannot be read: the program ") + k_program +
                     " is neither beside this one nor in PATH. Install cotouch again, or name it in COTOUCH_READ_MESH.",
                 ErrorCode::unsupported);
+  // Processor time is limited there; this clock is for a reader that waits instead, or does not end.
+  const Clock::time_point deadline = Clock::now() + std::chrono::seconds(4 * task.limits.seconds);
+  while (!ended_readers().all_gone()) {
+    progress.update("reading the file", 0);
+    if (Clock::now() > deadline)
+      throw Error("cannot be read: the program that read an earlier file does not end. Start cotouch again.",
+                  ErrorCode::io);
+    std::this_thread::sleep_for(std::chrono::milliseconds(k_ask_every_ms));
+  }
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     throw Error("cannot be read: too many files are open. Close some programs and try again.", ErrorCode::io);
@@ -322,8 +366,7 @@ std::vector<RawMesh> read_in_own_process(int file, const ReadingTask& task, cons
     const Descriptor theirs(ends[1]);
     child = start_reader(program, task, theirs.fd, file);
   }
-  // Processor time is limited there; this clock is for a reader that waits instead.
-  Reader reader(child, ours.fd, progress, 4 * task.limits.seconds);
+  Reader reader(child, ours.fd, progress, deadline);
 
   std::vector<RawMesh> meshes;
   std::vector<fs::path> further;
