@@ -5,33 +5,16 @@
 #include <chrono>
 #include <thread>
 
-#include "serve/serve_fixture.h"
-#include "support/temporary_folder.h"
+#include "serve/server_fixture.h"
 
 namespace cotouch {
 namespace {
 
 using namespace testing_serve;
 
-class Links : public ::testing::Test {
+class Links : public ServedBalls {
  protected:
-  Links() {
-    server_ = std::make_unique<HttpServer>(ServerSettings{});
-    SessionSettings session;
-    session.recordings = folder_ / "recordings";
-    session.hand_patience = 60;
-    session_ = std::make_unique<Session>(session, library_);
-    PageHostSettings pages;
-    pages.version = "test";
-    host_ = std::make_unique<PageHost>(pages, *session_, *server_, links_);
-    start_with_balls(*session_);
-    server_->start(*host_, *host_, links_);
-  }
-  ~Links() override {
-    server_->stop();
-    session_->stop();
-  }
-  std::uint16_t port() const { return server_->port(); }
+  void SetUp() override { start(); }
   PageLink link(Rights rights, UnixSeconds expires = 0) { return links_.add(rights, "test", expires, unix_seconds()); }
   // What the server says to this command.
   static Json reply(Page& page, Json command) {
@@ -39,13 +22,11 @@ class Links : public ::testing::Test {
     page.send(command);
     return page.read_text("reply");
   }
-
-  TemporaryFolder folder_;
-  TestLibrary library_{folder_ / "scenes"};
-  LinkBook links_{k_token};
-  std::unique_ptr<HttpServer> server_;
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<PageHost> host_;
+};
+LinkBook links_{k_token};
+std::unique_ptr<HttpServer> server_;
+std::unique_ptr<Session> session_;
+std::unique_ptr<PageHost> host_;
 };
 
 const Json k_for_owners[] = {{{"type", "settings"}, {"max_force", 4}},

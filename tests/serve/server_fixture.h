@@ -10,7 +10,7 @@
 
 namespace cotouch::testing_serve {
 
-class Server : public ::testing::Test {
+class ServedBalls : public ::testing::Test {
  protected:
   void start(const ServerLimits& limits = {}) {
     settings_.limits = limits;
@@ -33,6 +33,20 @@ class Server : public ::testing::Test {
     if (session_) session_->stop();
   }
   std::uint16_t port() const { return server_->port(); }
+
+  TemporaryFolder folder_;
+  TestLibrary library_{folder_ / "scenes"};
+  ServerSettings settings_;
+  LinkBook links_{k_token};
+  double hand_patience_ = 60;
+  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<PageHost> host_;
+};
+
+// The same, asked by its own link.
+class Server : public ServedBalls {
+ protected:
   Answer get(const std::string& target, const Headers& headers = {}) {
     return testing_serve::get(port(), target, headers);
   }
@@ -49,15 +63,6 @@ class Server : public ::testing::Test {
     return "POST " + target + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port()) +
            "\r\nX-Cotouch-Key: " + page.key() + "\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n";
   }
-
-  TemporaryFolder folder_;
-  TestLibrary library_{folder_ / "scenes"};
-  ServerSettings settings_;
-  LinkBook links_{k_token};
-  double hand_patience_ = 60;
-  std::unique_ptr<HttpServer> server_;
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<PageHost> host_;
 };
 
 }  // namespace cotouch::testing_serve

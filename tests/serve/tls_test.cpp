@@ -12,8 +12,7 @@
 #include <fstream>
 
 #include "serve/certificate.h"
-#include "serve/serve_fixture.h"
-#include "support/temporary_folder.h"
+#include "serve/server_fixture.h"
 
 namespace cotouch {
 namespace {
@@ -77,29 +76,13 @@ class TlsClient {
   bool open_ = false;
 };
 
-class TlsServer : public ::testing::Test {
+class TlsServer : public ServedBalls {
  protected:
   void start(const ServerLimits& limits = {}) {
     make_certificate(folder_.path());
-    std::filesystem::create_directories(folder_ / "web");
-    std::ofstream(folder_ / "web/index.html") << "<!doctype html><title>page</title>";
-    ServerSettings settings;
-    settings.limits = limits;
-    settings.certificate = folder_ / "cert.pem";
-    settings.key = folder_ / "key.pem";
-    server_ = std::make_unique<HttpServer>(settings, PageFiles(folder_ / "web"));
-    SessionSettings session;
-    session.recordings = folder_ / "recordings";
-    session_ = std::make_unique<Session>(session, library_);
-    PageHostSettings pages;
-    pages.version = "test";
-    host_ = std::make_unique<PageHost>(pages, *session_, *server_, links_);
-    start_with_balls(*session_);
-    server_->start(*host_, *host_, links_);
-  }
-  void TearDown() override {
-    if (server_) server_->stop();
-    if (session_) session_->stop();
+    settings_.certificate = folder_ / "cert.pem";
+    settings_.key = folder_ / "key.pem";
+    ServedBalls::start(limits);
   }
   std::string host() const { return "127.0.0.1:" + std::to_string(server_->port()); }
   std::unique_ptr<TlsClient> client(int newest = 0) {
@@ -107,13 +90,11 @@ class TlsServer : public ::testing::Test {
     made->host = host();
     return made;
   }
-
-  TemporaryFolder folder_;
-  TestLibrary library_{folder_ / "scenes"};
-  LinkBook links_{k_token};
-  std::unique_ptr<HttpServer> server_;
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<PageHost> host_;
+};
+LinkBook links_{k_token};
+std::unique_ptr<HttpServer> server_;
+std::unique_ptr<Session> session_;
+std::unique_ptr<PageHost> host_;
 };
 
 TEST_F(TlsServer, ServesPageRequestsAndFeedEncrypted) {
