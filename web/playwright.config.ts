@@ -17,6 +17,11 @@ export default defineConfig({
   timeout: 240_000,
   expect: { timeout: 60_000 },
   reporter: [['list']],
+  projects: [
+    // A quarter of the pixels: software draws them, and what is tested is seen in these as well.
+    { name: 'page', testIgnore: 'docs.spec.ts', use: { deviceScaleFactor: 0.5 } },
+    { name: 'pictures', testMatch: 'docs.spec.ts' },
+  ],
   use: {
     viewport: { width: 1280, height: 720 },
     launchOptions: {

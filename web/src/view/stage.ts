@@ -68,7 +68,7 @@ export class Stage {
       powerPreference: 'high-performance',
     });
     this.renderer.debug.checkShaderErrors = import.meta.env.DEV; // asking makes the page wait for the compiler
-    this.fullRatio = this.software ? 1 : Math.min(2, window.devicePixelRatio);
+    this.fullRatio = Math.min(this.software ? 1 : 2, window.devicePixelRatio);
     this.pixelRatio = this.fullRatio;
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, canvas);
@@ -237,8 +237,9 @@ export class Stage {
   private drawFine(): void {
     this.fine = true;
     const { clientWidth, clientHeight } = this.canvas;
-    if (clientWidth * clientHeight * 4 > kMostPixels) return;
-    this.setPixels(2);
+    const ratio = 2 * this.fullRatio;
+    if (clientWidth * clientHeight * ratio ** 2 > kMostPixels) return;
+    this.setPixels(ratio);
     this.renderer.render(this.scene, this.camera);
   }
 

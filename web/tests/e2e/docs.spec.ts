@@ -1,5 +1,5 @@
 // The pictures of docs/first-steps.md, docs/sharing.md and docs/elastic.md, as a newcomer sees the page. They are kept in docs/pictures; whoever
-// changes what they show makes them with `npm run e2e -- docs.spec.ts` and copies them there from this test's output folder.
+// changes what they show makes them with `npm run pictures` and copies them there from this test's output folder.
 import { expect, test, type Page } from '@playwright/test';
 import { lookAlongRails, takeHold } from './docking';
 import { meet, newPage } from './meeting';
