@@ -1,7 +1,5 @@
-# Headers that nearly every file includes, read once a build instead of once a file. For builds that are made whole, by
-# the gate; of the release build only for the tests, so that a file of ours that forgets an include is noticed. Cross
-# builds and the thread sanitizer's go without, because GCC 12 sees ghosts in strings that it optimises from a
-# precompiled header.
+# Headers that nearly every file includes, read once a build instead of once a file. GCC 12 sees ghosts in strings that it
+# optimises from a precompiled header, so builds by GCC have them at most for the tests.
 set(COTOUCH_PRECOMPILED_HEADERS "" CACHE STRING "Read common headers once: for ALL, for TESTS, or not at all")
 set(COTOUCH_COMMON_HEADERS
   <algorithm> <array> <atomic> <cmath> <cstddef> <cstdint> <cstring> <filesystem> <functional> <limits> <map> <memory>

@@ -9,9 +9,9 @@ set(COTOUCH_CORE_ROOMS base mesh shapes field shell elastic contact world touch)
 set(COTOUCH_ROOMS ${COTOUCH_CORE_ROOMS} net session serve)
 set(COTOUCH_READING_FILES cotouch/mesh/import.cpp cotouch/mesh/reader_process.cpp)
 
-# Headers take longer to compile than what is written here. Builds that are made whole, by the gate, therefore compile
-# several files of a room as one; the release build does not, so that each file is seen to stand by itself. These do
-# here too, because each uses a short name for itself that another file of its room uses as well.
+# Headers take longer to compile than what is written here. Builds that are mostly made whole therefore compile several
+# files of a room as one. That each file stands by itself is seen in the debug build (./dev lint, ./dev soak). These do here
+# too, because each uses a short name for itself that another file of its room uses as well.
 option(COTOUCH_FILES_TOGETHER "Compile files of a room together" OFF)
 set(COTOUCH_FILES_ALONE
   elastic/dense elastic/dissection elastic/modes elastic/proxies elastic/semidefinite elastic/stvk_polynomials
@@ -19,12 +19,21 @@ set(COTOUCH_FILES_ALONE
   net/udp_relay serve/door serve/feed serve/http_server serve/viewer_command session/scene_file_parse session/session
   session/session_reimport session/session_sharing session/shared_peer session/shared_peer_membership
   session/state_difference session/tick_record touch/loop)
+# These take what strangers send, in rooms that otherwise compute: fuzz/not_traced.txt must tell them apart.
+set(COTOUCH_FILES_THAT_READ
+  contact/asset contact/asset_elastic elastic/anchor elastic/bundle elastic/elastic_model elastic/embedding
+  elastic/read_msh elastic/read_tetgen elastic/read_tets elastic/tet_faces elastic/tet_file elastic/tet_mesh field/field
+  shell/shell)
 function(cotouch_compile_together target)
   set(count 0)
   foreach(file IN LISTS ARGN)
     if(file MATCHES "^cotouch/(([a-z]+)/[a-z0-9_]+)\\.cpp$" AND NOT CMAKE_MATCH_1 IN_LIST COTOUCH_FILES_ALONE)
-      math(EXPR group "${count} / 8")
-      math(EXPR count "${count} + 1")
+      if(CMAKE_MATCH_1 IN_LIST COTOUCH_FILES_THAT_READ)
+        set(group reading)
+      else()
+        math(EXPR group "${count} / 8")
+        math(EXPR count "${count} + 1")
+      endif()
       set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${CMAKE_MATCH_2}_${group})
     endif()
   endforeach()
@@ -168,5 +177,6 @@ add_custom_command(
           -P ${PROJECT_SOURCE_DIR}/cmake/preparation_version.cmake
   DEPENDS ${preparation} ${PROJECT_SOURCE_DIR}/cmake/preparation_version.cmake
   COMMENT "Naming this version of the preparation" VERBATIM)
+add_custom_target(preparation_header DEPENDS ${preparation_header})
 target_sources(cotouch_core PRIVATE ${preparation_header})
 target_include_directories(cotouch_core PRIVATE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)
