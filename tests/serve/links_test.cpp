@@ -23,11 +23,6 @@ class Links : public ServedBalls {
     return page.read_text("reply");
   }
 };
-LinkBook links_{k_token};
-std::unique_ptr<HttpServer> server_;
-std::unique_ptr<Session> session_;
-std::unique_ptr<PageHost> host_;
-};
 
 const Json k_for_owners[] = {{{"type", "settings"}, {"max_force", 4}},
                              {{"type", "world"}, {"gravity", 1}},

@@ -91,11 +91,6 @@ class TlsServer : public ServedBalls {
     return made;
   }
 };
-LinkBook links_{k_token};
-std::unique_ptr<HttpServer> server_;
-std::unique_ptr<Session> session_;
-std::unique_ptr<PageHost> host_;
-};
 
 TEST_F(TlsServer, ServesPageRequestsAndFeedEncrypted) {
   start();
