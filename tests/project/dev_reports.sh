@@ -37,13 +37,18 @@ expect 'the last line' '2 passed, 0 failed, 1 skipped' "$(conclude | tail -1)"
 expect 'what took longest comes first' '  41   thorough (some tests)' "$(conclude | sed -n 2p)"
 
 stand_in ctest 8 <<'TEXT'
-1/2 Test #1: good .............   Passed    0.01 sec
-2/2 Test #2: bad ..............***Failed    0.01 sec
+1/2 Test #1: bad ..............***Failed    0.01 sec
+bad_test.cpp:7: Failure
+Expected: (5) > (6), actual: 5 vs 6
+    Start 2: good.IsAnError
+2/2 Test #2: good.IsAnError ...   Passed    0.01 sec
 50% tests passed, 1 tests failed out of 2
 TEXT
 forget
-count_tests 'failing tests' >/dev/null
+count_tests 'failing tests' >"$folder/said"
 expect 'a failed test' '1 1 0 failing tests' "$passed $failed $skipped ${failures[*]}"
+expect 'why it failed' 1 "$(grep -c 'actual: 5 vs 6' "$folder/said")"
+expect 'a test whose name has the word is no reason' 0 "$(grep -c IsAnError "$folder/said")"
 
 rm "$folder/bin/ctest"
 mkdir -p "$folder/empty" && printf '' >"$folder/empty/CTestTestfile.cmake"
