@@ -13,6 +13,7 @@
 #include <vector>
 
 namespace cotouch {
+
 ServedScene::ServedScene(const ExperimentOptions& options, const std::string& name, const std::string& scene)
     : links_(make_token()),
       recordings_(std::filesystem::temp_directory_path() / fmt::format("cotouch-{}-{}", name, ::getpid())) {

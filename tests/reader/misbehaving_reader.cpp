@@ -146,7 +146,7 @@ void die_slowly() {
     _exit(0);
   }
   close(ready[1]);
-  if (read(ready[0], &said, 1) != 1) _exit(3);  // this machine does not let it
+  if (read(ready[0], &said, 1) != 1) _exit(3);  // nobody may watch it here
   close(ready[0]);
   for (;;) pause();
 }

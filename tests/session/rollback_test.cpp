@@ -205,7 +205,7 @@ TEST(SyncTestSlow, EveryBuiltInSceneCanBeTakenBack) {
       return inputs;
     };
     Random random(7);
-    for (Tick tick = 0; tick < testing_support::thorough(45, 150); ++tick) {
+    for (Tick tick = 0; tick < testing_support::thorough(60, 150); ++tick) {
       runner.carry_out(AdvanceState{tick, inputs_of(tick)});
       runner.carry_out(SaveState{tick + 1});
       const WorldState once = runner.now();
