@@ -41,6 +41,18 @@ void require(bool holds, const char* what) {
   if (!holds) refuse(what);
 }
 
+// How steep eight interpolated samples are along each axis, from sample to sample, at the place `at` between them:
+// `step` is the difference of two samples, whose y- and z-neighbours are dy and dz away.
+template <class Step, class Stride>
+Vec3d slope_within(const Step& step, Stride dy, Stride dz, const Vec3d& at) noexcept {
+  const auto mix = [](double a, double b, double t) { return a + t * (b - a); };
+  const auto along = [&](Stride axis, Stride first, Stride second, double t, double u) {
+    const auto from = [&](Stride corner) { return step(corner, corner + axis); };
+    return mix(mix(from(0), from(first), t), mix(from(second), from(first + second), t), u);
+  };
+  return {along(1, dy, dz, at.y, at.z), along(dy, 1, dz, at.x, at.z), along(dz, 1, dy, at.x, at.y)};
+}
+
 }  // namespace
 
 Field::Field(const FieldData& data, std::shared_ptr<const void> keep_alive)
@@ -76,10 +88,13 @@ Field::Field(const FieldData& data, std::shared_ptr<const void> keep_alive)
   inverse_lipschitz_ = 1 / data.lipschitz;
 }
 
+Vec3f Field::beyond_box(const Vec3f& cell) const noexcept {
+  const auto beyond = [](float x, float size) { return x < 0 ? x : x > size ? x - size : 0.0F; };
+  return {beyond(cell.x, cells_.x), beyond(cell.y, cells_.y), beyond(cell.z, cells_.z)};
+}
+
 float Field::outside_distance(const Vec3f& cell) const noexcept {
-  const auto beyond = [](float x, float size) { return x < 0 ? -x : x > size ? x - size : 0.0F; };
-  const Vec3f gap{beyond(cell.x, cells_.x), beyond(cell.y, cells_.y), beyond(cell.z, cells_.z)};
-  return norm(gap) * data_.spacing + data_.boundary;
+  return norm(beyond_box(cell)) * data_.spacing + data_.boundary;
 }
 
 Vec3f Field::gradient(const Vec3f& point) const noexcept {
@@ -91,18 +106,22 @@ Vec3f Field::gradient(const Vec3f& point) const noexcept {
 }
 
 Vec3d Field::gradient_at(const Place& place, const Vec3f& cell) const noexcept {
-  const std::int16_t* const s = place.sample;
-  if (!s)
-    return Vec3d(gradient(data_.origin + cell * data_.spacing));  // far inside or outside: the coarse slope will do
-  constexpr int dy = FieldData::k_brick_side, dz = FieldData::k_brick_side * FieldData::k_brick_side;
-  const double x = static_cast<double>(place.at.x), y = static_cast<double>(place.at.y),
-               z = static_cast<double>(place.at.z);
-  const auto step = [s](int from, int to) { return static_cast<double>(s[to] - s[from]); };
-  const auto mix = [](double a, double b, double t) { return a + t * (b - a); };
-  const Vec3d slope{mix(mix(step(0, 1), step(dy, dy + 1), y), mix(step(dz, dz + 1), step(dy + dz, dy + dz + 1), y), z),
-                    mix(mix(step(0, dy), step(1, dy + 1), x), mix(step(dz, dy + dz), step(dz + 1, dy + dz + 1), x), z),
-                    mix(mix(step(0, dz), step(1, dz + 1), x), mix(step(dy, dy + dz), step(dy + 1, dy + dz + 1), x), y)};
-  return slope * (static_cast<double>(data_.quantum) / static_cast<double>(data_.spacing));
+  if (const std::int16_t* const s = place.sample) {
+    const auto step = [s](int from, int to) { return static_cast<double>(s[to] - s[from]); };
+    return slope_within(step, FieldData::k_brick_side, FieldData::k_brick_side * FieldData::k_brick_side,
+                        Vec3d(place.at)) *
+           (static_cast<double>(data_.quantum) / static_cast<double>(data_.spacing));
+  }
+  const Vec3d beyond(beyond_box(cell));
+  const double far = norm(beyond);
+  if (far > 0) return beyond / far;
+  if (!is_in_box(cell)) return {};  // on the box's high sides, or not a number: the value is that of the box's surface
+  const CoarsePlace coarse = locate_coarse(cell);
+  const auto step = [&coarse](std::ptrdiff_t from, std::ptrdiff_t to) {
+    return static_cast<double>(coarse.sample[to]) - static_cast<double>(coarse.sample[from]);
+  };
+  return slope_within(step, coarse.dy, coarse.dz, Vec3d(coarse.at)) /
+         (FieldData::k_brick_cells * static_cast<double>(data_.spacing));
 }
 
 Box3f Field::box() const noexcept {

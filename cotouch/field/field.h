@@ -101,8 +101,8 @@ class Field {
   // Up to here the values around the part are exact distances; farther out they are only bounds.
   float largest_clearance() const noexcept { return near_limit_; }
 
-  // The gradient of the interpolated value at a place, metres per metre: exact, and constant along each axis within a
-  // cell, so that a force along it is the derivative of an energy in the value.
+  // The gradient of the interpolated value at a place, metres per metre: exact, in fine and coarse bricks and outside
+  // the box, so that a force along it is the derivative of an energy in the value.
   Vec3d gradient_at(const Place& place, const Vec3f& cell) const noexcept;
   // The same of many points at once, to the last bit; arguments as for `distances`.
   void gradients(const CellMap& map, const Vec3f* positions, const std::uint32_t* index, std::uint32_t count, double* x,
@@ -118,6 +118,17 @@ class Field {
   const FieldData& data() const noexcept { return data_; }
 
  private:
+  // Where a cell lies among the coarse values: the brick's low corner, the strides to its neighbours, and 0..1 within.
+  struct CoarsePlace {
+    const float* sample;
+    std::ptrdiff_t dy, dz;
+    Vec3f at;
+  };
+  CoarsePlace locate_coarse(const Vec3f& cell) const noexcept;
+  bool is_in_box(const Vec3f& cell) const noexcept;
+  // From the nearest point of the box, in cells.
+  Vec3f beyond_box(const Vec3f& cell) const noexcept;
+
   FieldData data_;
   float inverse_spacing_ = 0;
   Vec3f cells_;  // along each axis
@@ -126,11 +137,14 @@ class Field {
   std::shared_ptr<const void> keep_alive_;
 };
 
+// One branch for six comparisons; a NaN fails it too.
+inline bool Field::is_in_box(const Vec3f& cell) const noexcept {
+  return (cell.x >= 0) & (cell.y >= 0) & (cell.z >= 0) & (cell.x < cells_.x) & (cell.y < cells_.y) &
+         (cell.z < cells_.z);
+}
+
 inline Field::Place Field::locate(const Vec3f& cell) const noexcept {
-  // One branch for six comparisons; a NaN fails it too.
-  const bool inside =
-      (cell.x >= 0) & (cell.y >= 0) & (cell.z >= 0) & (cell.x < cells_.x) & (cell.y < cells_.y) & (cell.z < cells_.z);
-  if (!inside) [[unlikely]]
+  if (!is_in_box(cell)) [[unlikely]]
     return {nullptr, {outside_distance(cell), 0, 0}};
   const auto ix = static_cast<std::int32_t>(cell.x);
   const auto iy = static_cast<std::int32_t>(cell.y);
@@ -156,18 +170,23 @@ inline float Field::distance_at(const Place& place) const noexcept {
   return (low + place.at.z * (high - low)) * data_.quantum;
 }
 
-inline float Field::coarse_distance(const Vec3f& cell) const noexcept {
+inline Field::CoarsePlace Field::locate_coarse(const Vec3f& cell) const noexcept {
   const Index3 brick{static_cast<std::int32_t>(cell.x) >> 3, static_cast<std::int32_t>(cell.y) >> 3,
                      static_cast<std::int32_t>(cell.z) >> 3};
-  const float fx = cell.x * 0.125F - static_cast<float>(brick.x);
-  const float fy = cell.y * 0.125F - static_cast<float>(brick.y);
-  const float fz = cell.z * 0.125F - static_cast<float>(brick.z);
   const std::ptrdiff_t dy = data_.bricks.x + 1, dz = dy * (data_.bricks.y + 1);
-  const float* s = data_.coarse.data() + brick.z * dz + brick.y * dy + brick.x;
-  const auto along_x = [s, fx](std::ptrdiff_t i) { return s[i] + fx * (s[i + 1] - s[i]); };
+  return {data_.coarse.data() + brick.z * dz + brick.y * dy + brick.x,
+          dy,
+          dz,
+          {cell.x * 0.125F - static_cast<float>(brick.x), cell.y * 0.125F - static_cast<float>(brick.y),
+           cell.z * 0.125F - static_cast<float>(brick.z)}};
+}
+
+inline float Field::coarse_distance(const Vec3f& cell) const noexcept {
+  const auto [s, dy, dz, at] = locate_coarse(cell);
+  const auto along_x = [s, fx = at.x](std::ptrdiff_t i) { return s[i] + fx * (s[i + 1] - s[i]); };
   const float a = along_x(0), b = along_x(dy), c = along_x(dz), d = along_x(dy + dz);
-  const float low = a + fy * (b - a), high = c + fy * (d - c);
-  return low + fz * (high - low);
+  const float low = a + at.y * (b - a), high = c + at.y * (d - c);
+  return low + at.z * (high - low);
 }
 
 }  // namespace cotouch

@@ -103,6 +103,36 @@ TEST_P(FieldOfShape, IsExactAtTheSamples) {
   EXPECT_GT(near, 5000);
 }
 
+// A twentieth of a cell to both sides within one cell, where the value is linear along each axis (outside the box
+// nearly so). Single precision errs by 1e-7 of about 1 over steps of 0.006, in the coordinates by 4e-6 of 0.05 cells.
+TEST_P(FieldOfShape, HasTheDerivativeOfItsValueAsItsGradient) {
+  const Field field = make(GetParam(), 64);
+  constexpr float k_step = 0.05F;
+  const Box3f box = field.box();
+  Random random(31);
+  int fine = 0, coarse = 0, outside = 0;
+  for (int i = 0; i < 300000; ++i) {
+    const Vec3f cell = field.to_cells(random_point(random, 1.6));
+    const auto within = [](float x) { return x - std::floor(x) > k_step && x - std::floor(x) < 1 - k_step; };
+    if (!within(cell.x) || !within(cell.y) || !within(cell.z)) continue;
+    const Field::Place place = field.locate(cell);
+    const Vec3f point = field.data().origin + cell * field.spacing();
+    const bool in_box = point.x > box.low.x && point.y > box.low.y && point.z > box.low.z && point.x < box.high.x &&
+                        point.y < box.high.y && point.z < box.high.z;
+    if (!in_box && field.distance_at(place) < field.data().boundary + field.spacing()) continue;  // bends sharply there
+    ++(place.sample ? fine : in_box ? coarse : outside);
+    const auto slope = [&](const Vec3f& step) {
+      return static_cast<double>(field.distance_in_cells(cell + step) - field.distance_in_cells(cell - step)) /
+             (2 * static_cast<double>(k_step * field.spacing()));
+    };
+    const Vec3d expected{slope({k_step, 0, 0}), slope({0, k_step, 0}), slope({0, 0, k_step})};
+    ASSERT_LT(norm(field.gradient_at(place, cell) - expected), 2e-3) << place.at.x;
+  }
+  EXPECT_GT(fine, 10000);
+  EXPECT_GT(coarse, 1000);
+  EXPECT_GT(outside, 1000);
+}
+
 TEST_P(FieldOfShape, IsConservativeFarAwayAndOutsideItsBox) {
   const Field field = make(GetParam(), 32);
   const double h = static_cast<double>(field.spacing()), band = static_cast<double>(field.band());
