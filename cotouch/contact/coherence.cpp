@@ -9,6 +9,7 @@ namespace {
 
 constexpr double k_skin_cells = 0.25;
 constexpr std::uint32_t k_pause = 15;
+constexpr float k_nothing_free = std::numeric_limits<float>::max();
 
 // The least number of `room` that is not negative, or `least`. As integers without a sign, negative floats are larger
 // than all others, which keep their order; and the smallest of integers is found many at a time.
@@ -60,7 +61,7 @@ bool CoherenceCache::knows_near(std::uint32_t level) const noexcept {
 void CoherenceCache::begin_near() noexcept {
   near_count_ = 0;
   near_level_ = k_no_level;
-  least_room_ = std::numeric_limits<float>::max();
+  least_room_ = k_nothing_free;
 }
 
 void CoherenceCache::add_points(std::span<const std::uint32_t> points, const float* room) noexcept {
@@ -87,6 +88,8 @@ void CoherenceCache::end_near(std::uint32_t level) noexcept {
     pause_ = k_pause;
     return;
   }
+  // Where nothing was free, all are listed, and the list would hold for ever: but not be short once the bodies part.
+  if (least_room_ == k_nothing_free) least_room_ = 0;
   near_level_ = level;
   near_at_ = now_;
 }
