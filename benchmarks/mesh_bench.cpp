@@ -35,7 +35,8 @@ void closest_along_rows(benchmark::State& state) {
       left = 64;
       before = 1;
       // Start within four cells of the surface, where the field's bricks are.
-      p = tree.closest(random.direction() * 0.08).point + random.direction() * (4 * cell);
+      p = tree.closest(random.direction() * 0.08).point;
+      p += random.direction() * (4 * cell);
     }
     p.x += cell;
     const ClosestHit hit = tree.closest(p, before + cell * 1.001);
@@ -63,7 +64,10 @@ void winding_near_surface(benchmark::State& state) {
   const WindingNumber winding(big_mesh());
   Random random(1);
   std::vector<Vec3d> points(1000);
-  for (Vec3d& p : points) p = tree.closest(random.direction() * 0.08).point + random.direction() * 0.001;
+  for (Vec3d& p : points) {
+    p = tree.closest(random.direction() * 0.08).point;
+    p += random.direction() * 0.001;
+  }
   std::size_t next = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(winding.at(points[next]));

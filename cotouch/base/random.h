@@ -32,6 +32,12 @@ class Random {
       if (length_squared > 1e-6 && length_squared <= 1) return v / std::sqrt(length_squared);
     }
   }
+  // Any direction, a length from `shortest` to `longest`. (direction() * uniform() would draw in an order that is the
+  // compiler's to choose, and so differ from machine to machine.)
+  Vec3d vector(double shortest, double longest) {
+    const Vec3d along = direction();
+    return along * uniform(shortest, longest);
+  }
 
  private:
   std::uint64_t state_;

@@ -119,7 +119,8 @@ const SimulatedPerson::Seen& SimulatedPerson::seen(double now) const {
 
 // From half to twice the mean.
 void SimulatedPerson::pause(double now, double mean) {
-  const double share = 0.5 + 1.5 * random_.uniform() * random_.uniform() + 0.25 * random_.uniform();
+  const double most = 1.5 * random_.uniform() * random_.uniform();
+  const double share = 0.5 + most + 0.25 * random_.uniform();
   think_until_ = now + (settings_.reaction + mean * share) / settings_.pace;
 }
 

@@ -35,7 +35,7 @@ TEST(Trig, AnswersSomethingDefinedForWhatIsNotAnAngle) {
 TEST(Pose, RotationVectorAndQuaternionAreInverse) {
   Random random(7);
   for (int i = 0; i < 1000; ++i) {
-    const Vec3d r = random.direction() * random.uniform(0, k_pi - 1e-6);
+    const Vec3d r = random.vector(0, k_pi - 1e-6);
     EXPECT_LT(norm(rotation_vector(quat_from_rotation_vector(r)) - r), 1e-12);
   }
   EXPECT_LT(norm(rotation_vector(quat_from_rotation_vector({1e-12, 0, 0})) - Vec3d{1e-12, 0, 0}), 1e-24);
@@ -44,7 +44,7 @@ TEST(Pose, RotationVectorAndQuaternionAreInverse) {
 TEST(Pose, MatrixAndQuaternionRotateAlikeAndInverseUndoes) {
   Random random(8);
   for (int i = 0; i < 200; ++i) {
-    const Pose pose{random.direction() * 3.0, quat_from_rotation_vector(random.direction() * random.uniform(0, 3))};
+    const Pose pose{random.direction() * 3.0, quat_from_rotation_vector(random.vector(0, 3))};
     const Vec3d v = random.direction() * 2.0;
     EXPECT_LT(norm(rotation_matrix(pose.rotation) * v - rotate(pose.rotation, v)), 1e-14);
     EXPECT_LT(norm(transform(inverse(pose), transform(pose, v)) - v), 1e-14);

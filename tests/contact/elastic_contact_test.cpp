@@ -82,7 +82,8 @@ TEST(ElasticContact, TheTreeFindsExactlyWhatTestingEveryPointFinds) {
                                               {ElasticLaw::stvk, 0.0, 0.04}})
     for (int trial = 0; trial < 5; ++trial) {
       Crossing pair(law, field_size > 0);
-      pair.set(random_bend(*pair.part.elastic, size, random), random_bend(*pair.part.elastic, field_size, random));
+      const std::vector<double> bend = random_bend(*pair.part.elastic, size, random);
+      pair.set(bend, random_bend(*pair.part.elastic, field_size, random));
       const double height = random.uniform(0.015, 0.022);
       const PairContact walked = pair.evaluate(height);
       const std::vector<ContactPoint> found(pair.scratch.touching().begin(), pair.scratch.touching().end());

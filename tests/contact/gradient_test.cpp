@@ -99,8 +99,7 @@ TEST(ContactStiffness, IsSymmetricNeverNegativeAndNowhereAboveThePromise) {
       for (std::size_t row = 0; row < 6; ++row)
         for (std::size_t col = 0; col < row; ++col) ASSERT_NEAR(c(row, col), c(col, row), 1e-12 * promise);
       for (int k = 0; k < 40; ++k) {
-        Vec6 v{random.direction() * random.uniform(),
-               random.direction() * (random.below(2) ? 60 * random.uniform() : 0)};
+        Vec6 v{random.vector(0, 1), random.below(2) ? random.vector(0, 60) : Vec3d{}};
         double farthest = 0;
         for (const ContactPoint& p : engine.scratch.touching()) {
           const Vec3d arm = rotate(shell.pose.rotation, Vec3d(pair.shell.data().positions[p.point]));

@@ -141,6 +141,17 @@ TEST(NestedContact, WhatTouchesWhileTheTreeIsNotWalkedIsWhatAWalkWouldFind) {
   }
 }
 
+TEST(NestedContact, AShellThatLayWithinTheOtherPartIsNotLookedUpWholeOnceItHasLeft) {
+  Evaluator engine(ball_shell(0.01, 1000, 4), box_field({0.05, 0.05, 0.05}, 40));
+  CoherenceCache cache;
+  const auto visited_at = [&](double z) { return engine.at({{{0, 0, z}, {}}}, {}, {}, &cache).stats.visited; };
+  EXPECT_GE(visited_at(0), 1000U);
+  EXPECT_EQ(engine.contact.stats.in_contact, 1000U);
+  EXPECT_LT(visited_at(0.059), 500U);
+  EXPECT_GT(engine.contact.stats.in_contact, 0U);
+  EXPECT_LT(visited_at(0.2), 100U);
+}
+
 // A hand that trembles in one place: what the cache knows is not used up.
 TEST(NestedContact, TremblingInOnePlaceKeepsSavingWork) {
   const Pair& pair = pairs()[0];
@@ -207,8 +218,7 @@ TEST(NestedContact, NothingTouchesWithinTheGap) {
     scratch.reserve(pair.shell.point_count());
     PairContact contact;
     for (int trial = 0; trial < 40; ++trial) {
-      const Pose pose{random.direction() * random.uniform(0, 0.12),
-                      quat_from_rotation_vector(random.direction() * random.uniform(0, 3))};
+      const Pose pose{random.vector(0, 0.12), quat_from_rotation_vector(random.vector(0, 3))};
       const double clearance = trial % 4 == 0 ? 0.001 : 0;
       const double glance = engine.gap({pose, clearance}, {}, 1, 16, scratch);
       const double close = engine.gap({pose, clearance}, {}, 1, 100000, scratch);

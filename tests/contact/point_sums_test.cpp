@@ -22,7 +22,7 @@ TEST(PointSums, AreWhatOnePointAfterAnotherAddsUpToForAnyCount) {
     PointSums::Totals expected{};
     std::uint32_t filled = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
-      const Vec3d p = random.direction() * random.uniform(0, 2), g = random.direction();
+      const Vec3d p = random.vector(0, 2), g = random.direction();
       const double d = random.uniform(0.1, 1), d6 = d * d * d * d * d * d;
       const Vec3d r = turn * p, c = cross(r, g);
       expected.depth8 += d6 * d * d;

@@ -167,8 +167,7 @@ inline double rounding(const Field& field) {
 }
 
 inline Pose random_pose(Random& random, double farthest) {
-  return {random.direction() * random.uniform(0, farthest),
-          quat_from_rotation_vector(random.direction() * random.uniform(0, 3))};
+  return {random.vector(0, farthest), quat_from_rotation_vector(random.vector(0, 3))};
 }
 
 }  // namespace cotouch::contact_test

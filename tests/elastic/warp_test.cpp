@@ -66,8 +66,8 @@ TEST(Warp, GradientsAreThoseOfFiniteDifferences) {
 TEST(Warp, IsBoundedByTheLinearDisplacement) {
   Random random(3);
   for (int i = 0; i < 1000; ++i) {
-    const Vec3d y = random.direction() * random.uniform(), a = random.direction() * random.uniform(0, 8);
-    const Vec3d b = a + random.direction() * random.uniform(0, 2);
+    const Vec3d y = random.vector(0, 1), a = random.vector(0, 8);
+    const Vec3d b = a + random.vector(0, 2);
     EXPECT_LE(norm(warped(y, a)), norm(y) * (1 + 1e-12));
     EXPECT_LE(norm(warped(y, a) - warped(y, b)), 0.5 * norm(a - b) * norm(y) * (1 + 1e-12));
   }

@@ -117,7 +117,7 @@ TEST(BuildField, TurnsFlippedTrianglesThatShareNoCorners) {
   const double h = static_cast<double>(field.spacing());
   Random random(3);
   for (int i = 0; i < 600; ++i) {
-    const Vec3d p = random.direction() * random.uniform(0, 1.4);
+    const Vec3d p = random.vector(0, 1.4);
     const double d = signed_brute_force(truth, p), value = static_cast<double>(field.distance(Vec3f(p)));
     if (std::fabs(d) < 2 * h) {
       EXPECT_NEAR(value, d, 0.9 * h);
@@ -222,7 +222,7 @@ TEST(BuildField, ClosesAWideHole) {
     const double blur = 2.5 * h;
     Random random(6);
     for (int i = 0; i < 20000; ++i) {
-      const Vec3d p = random.direction() * random.uniform(0, 1.3);
+      const Vec3d p = random.vector(0, 1.3);
       // Inside, the distance to where a ball and a half space meet is the smaller of the two.
       const double d = std::max(norm(p) - 1, p.z - rim);
       const double value = static_cast<double>(field.distance(Vec3f(p)));
@@ -298,7 +298,7 @@ void expect_all_of_it_is_felt(const Field& field, const TriangleMesh& mesh) {
     const auto [a, b, c] = mesh.corners(random.below(mesh.triangles.size()));
     const double u = std::sqrt(random.uniform()), v = random.uniform();
     const Vec3d on = a * (1 - u) + (b * (1 - v) + c * v) * u;
-    const Vec3d p = i % 2 == 0 ? on : on + random.direction() * random.uniform(0, 4 * h);
+    const Vec3d p = i % 2 == 0 ? on : on + random.vector(0, 4 * h);
     const double value = static_cast<double>(field.distance(Vec3f(p)));
     const double too_far = value - std::sqrt(closest.closest(p).distance_squared);
     missed += too_far > 0.8661 * h;
@@ -323,7 +323,7 @@ TEST(BuildField, TakesOpenBowlsWithinEachOther) {
     const double smallest = 1 - 0.15 * (count - 1);
     Random random(13);
     for (int i = 0; i < 20000; ++i) {
-      const Vec3d p = random.direction() * random.uniform(0, 1.4);
+      const Vec3d p = random.vector(0, 1.4);
       const double value = static_cast<double>(field.distance(Vec3f(p)));
       const double blur = 0.07 + h;  // of the jagged rims
       if (std::max(norm(p) - 1, p.z) > blur) {

@@ -15,7 +15,7 @@ TriangleMesh random_soup(std::uint64_t seed, int count) {
   TriangleMesh mesh;
   for (int i = 0; i < count; ++i) {
     const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
-    const Vec3d at = random.direction() * random.uniform(0, 0.1);
+    const Vec3d at = random.vector(0, 0.1);
     const double size = random.uniform() < 0.1 ? 0.1 : 0.01;
     const int kind = static_cast<int>(random.below(10));
     const Vec3d u = random.direction() * size, v = random.direction() * size;
@@ -43,7 +43,7 @@ TEST(ClosestOnTriangle, BeatsEveryPointOfTheTriangleAndLiesOnIt) {
   const TriangleMesh soup = random_soup(4, 300);
   for (std::size_t t = 0; t < soup.triangles.size(); ++t) {
     const auto [a, b, c] = soup.corners(t);
-    const Vec3d p = a + random.direction() * random.uniform(0, 0.05);
+    const Vec3d p = a + random.vector(0, 0.05);
     const ClosestOnTriangle on = closest_on_triangle(p, a, b, c);
     EXPECT_NEAR(norm(on.point - p), std::sqrt(on.distance_squared), 1e-15);
     EXPECT_LT(norm(a * on.weights.x + b * on.weights.y + c * on.weights.z - on.point), 1e-15);
@@ -78,7 +78,7 @@ TEST(ClosestTriangle, EqualsASearchThroughAllTrianglesBitForBit) {
     for (int i = 0; i < 1000; ++i) {
       // Corners and middles of edges too, where several triangles tie.
       const auto [a, b, c] = mesh.corners(random.below(mesh.triangles.size()));
-      const Vec3d p = i % 4 == 0 ? a : i % 4 == 1 ? (b + c) * 0.5 : random.direction() * random.uniform(0, 0.3);
+      const Vec3d p = i % 4 == 0 ? a : i % 4 == 1 ? (b + c) * 0.5 : random.vector(0, 0.3);
       const ClosestHit expected = search_all(mesh, p);
       const ClosestHit hit = tree.closest(p);
       ASSERT_EQ(hit.triangle, expected.triangle);

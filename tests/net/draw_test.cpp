@@ -31,7 +31,8 @@ const double k_critical = 1.95 / std::sqrt(k_draws);
 TEST(Draw, TheLogarithmIsThatOfTheLibraryToTheLastDigits) {
   Random random(1);
   for (int i = 0; i < 200'000; ++i) {
-    const double x = std::ldexp(random.uniform(0.5, 1), static_cast<int>(random.below(120)) - 60);
+    const double digits = random.uniform(0.5, 1);
+    const double x = std::ldexp(digits, static_cast<int>(random.below(120)) - 60);
     ASSERT_NEAR(natural_log(x), std::log(x), 1e-15 * std::fabs(std::log(x)) + 1e-16) << x;
   }
   EXPECT_EQ(natural_log(1), 0);

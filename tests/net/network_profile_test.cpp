@@ -204,9 +204,10 @@ TEST(NetworkProfile, AFileSaysEverythingInMillisecondsAndPercent) {
 TEST(NetworkProfile, WhatWasReadInAnyNumberIsWrittenBackExactly) {
   Random random(5);
   for (int i = 0; i < 2000; ++i) {
-    const std::string text = "cotouch_network = 1\n[both]\ndelay_ms = " + std::to_string(random.uniform(0, 500)) +
-                             "\nloss_percent = " + std::to_string(random.uniform(0, 100)) +
-                             "\nrate_mbit = " + std::to_string(random.uniform(0, 100)) + "\n";
+    const double delay = random.uniform(0, 500), loss = random.uniform(0, 100), rate = random.uniform(0, 100);
+    const std::string text = "cotouch_network = 1\n[both]\ndelay_ms = " + std::to_string(delay) +
+                             "\nloss_percent = " + std::to_string(loss) + "\nrate_mbit = " + std::to_string(rate) +
+                             "\n";
     const NetworkProfile network = parse_network(text, "x");
     ASSERT_EQ(parse_network(format_network(network), "x"), network) << text << format_network(network);
   }

@@ -32,8 +32,8 @@ std::vector<HandInput> human_motion(std::uint64_t seed, std::size_t ticks, doubl
   Random random(seed);
   std::vector<Pose> keys(1);
   while (keys.size() < ticks / 40) {
-    const Vec3d place = random.direction() * (reach * random.uniform(0.1, 1));
-    const Vec3d turn = random.direction() * random.uniform(0, 0.4);
+    const Vec3d place = random.vector(0.1 * reach, reach);
+    const Vec3d turn = random.vector(0, 0.4);
     keys.push_back({place, quat_from_rotation_vector(turn)});
     if (random.uniform() < 0.4) keys.push_back(keys.back());
   }
@@ -224,7 +224,7 @@ TEST(Prediction, ATremblingHandAtRestIsNotChased) {
   for (const Prediction kind : k_filters) {
     std::vector<HandInput> inputs;
     Random random(11);
-    for (int i = 0; i < 3000; ++i) inputs.push_back(hand_at(random.direction() * (5e-5 * random.uniform())));
+    for (int i = 0; i < 3000; ++i) inputs.push_back(hand_at(random.vector(0, 5e-5)));
     for (const std::size_t ahead : {2U, 6U, 12U, 20U}) {
       const PoseErrors ours = errors(kind, inputs, ahead), held = errors(Prediction::hold, inputs, ahead);
       EXPECT_LE(ours.position.mean, held.position.mean) << ahead;
@@ -240,7 +240,7 @@ TEST(Prediction, NothingGoesFartherThanTheFastestRecentStepsAllow) {
     std::vector<double> steps;
     Vec3d place, velocity;
     for (Tick tick = 0; tick < 3000; ++tick) {
-      if (random.uniform() < 0.1) velocity = random.direction() * random.uniform(0, 0.01);
+      if (random.uniform() < 0.1) velocity = random.vector(0, 0.01);
       const HandInput before = hand_at(place);
       const HandInput input = hand_at(place += velocity);
       predictor.observe(tick, input);

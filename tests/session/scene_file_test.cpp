@@ -155,7 +155,7 @@ TEST(SceneFiles, RotationsComeBackToTheLastBit) {
   Random random(91);
   for (int i = 0; i < 200; ++i) {
     SceneFile file = full_file();
-    const Quat q = quat_from_rotation_vector(random.direction() * random.uniform(0, 3));
+    const Quat q = quat_from_rotation_vector(random.vector(0, 3));
     file.scene.bodies[0].pose.rotation = i % 2 ? q : normalized(q);
     const Quat back = parse_scene_file(format_scene_file(file), "test").scene.bodies[0].pose.rotation;
     const Quat& there = file.scene.bodies[0].pose.rotation;

@@ -65,7 +65,7 @@ TEST(Coupling, SolveGradientLeadsToTheHandFromAnywhere) {
   Random random(22);
   for (int trial = 0; trial < 200; ++trial) {
     const Pose object{random.direction(), quat_from_rotation_vector(random.direction() * 2.0)};
-    const Vec6 way{random.direction() * random.uniform(0, 1), random.direction() * random.uniform(0, 3.1)};
+    const Vec6 way{random.vector(0, 1), random.vector(0, 3.1)};
     const CouplingResult result = couple(k_settings, moved(object, way), object);
     Vec6 motion;
     ASSERT_TRUE(solve(result.solve_gradient, {-result.wrench.force, -result.wrench.torque}, motion));
@@ -78,8 +78,7 @@ TEST(Coupling, WrenchIsTheGradientOfItsEnergy) {
   Random random(23);
   for (int trial = 0; trial < 200; ++trial) {
     const Pose object{{}, quat_from_rotation_vector(random.direction() * 2.0)};
-    const Pose hand =
-        moved(object, {random.direction() * random.uniform(0, 0.012), random.direction() * random.uniform(0, 0.5)});
+    const Pose hand = moved(object, {random.vector(0, 0.012), random.vector(0, 0.5)});
     const Wrench wrench = couple(k_settings, hand, object).wrench;
     for (int axis = 0; axis < 6; ++axis) {
       const double h = 1e-6;

@@ -70,9 +70,9 @@ struct RandomWorld {
       body.pieces.clear();
       for (const Pose& place : kind.places) body.pieces.push_back({kind.part, place});
       body.mass = kind.mass;
-      body.start.rotation = quat_from_rotation_vector(random.direction() * random.uniform(0, 3));
-      body.start_velocity = random.direction() * (k_fast * random.uniform());
-      body.start_spin = random.direction() * (20 * random.uniform());
+      body.start.rotation = quat_from_rotation_vector(random.vector(0, 3));
+      body.start_velocity = random.vector(0, k_fast);
+      body.start_spin = random.vector(0, 20);
       bodies.push_back(body);
     }
     return bodies;
@@ -132,9 +132,9 @@ TEST(RandomWorlds, BlocksThrownAtAThinWallStayOnTheirSide) {
     SCOPED_TRACE(trial);
     const double tick = trial % 2 ? 1e-3 : 1e-2;
     BodyModel block = free_block(2, {{random.uniform(-0.03, 0.03), random.uniform(-0.03, 0.03), 0.06},
-                                     quat_from_rotation_vector(random.direction() * random.uniform(0, 3))});
+                                     quat_from_rotation_vector(random.vector(0, 3))});
     block.start_velocity = Vec3d{random.uniform(-0.5, 0.5), random.uniform(-0.5, 0.5), -1} * (k_fast / 1.23);
-    block.start_spin = random.direction() * random.uniform(0, 30);
+    block.start_spin = random.vector(0, 30);
     WorldSettings settings = plain(tick);
     settings.restitution = 0.6;  // so that every block comes back, though a corner that was hit turns it
     World world({floor_body(), block}, settings);

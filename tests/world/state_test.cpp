@@ -160,7 +160,8 @@ TEST(WorldState, StepsOfAnyStateThatWasAcceptedStayStates) {
   for (int trial = 0; trial < 300; ++trial) {
     std::vector<std::byte> bytes(world.state.bytes().begin(), world.state.bytes().end());
     for (int k = 0; k < 3; ++k) {
-      const double value = random.uniform(-1, 1) * std::pow(10, random.uniform(-3, 300));
+      const double sign_and_digits = random.uniform(-1, 1);
+      const double value = sign_and_digits * std::pow(10, random.uniform(-3, 300));
       std::memcpy(bytes.data() + 8 * random.below(bytes.size() / 8), &value, 8);
     }
     WorldState state(*model);
