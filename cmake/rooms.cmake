@@ -57,8 +57,18 @@ function(cotouch_compile_together target)
     endif()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # What another file has for itself is not in the way, and what is nobody else's looks as if it were in a header.
+  cotouch_allow_together(${target})
+endfunction()
+# What another file has for itself is not in the way, and what is nobody else's looks as if it were in a header.
+function(cotouch_allow_together target)
   target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()
+# cotouch_compile_in_batches(TARGET SIZE): the same where it does not matter which files come together.
+function(cotouch_compile_in_batches target size)
+  if(COTOUCH_FILES_TOGETHER)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
+    cotouch_allow_together(${target})
+  endif()
 endfunction()
 
 # cotouch_add_library(NAME SOURCES...): the target cotouch_NAME, known as cotouch::NAME here and once installed.
