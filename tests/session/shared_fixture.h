@@ -39,6 +39,9 @@ inline HandInput playing_hand(std::size_t number, double now) {
   }
   return hand;
 }
+inline SimulatedSession::Hand playing() {
+  return [](std::size_t machine, double now, const WorldState&) { return playing_hand(machine, now); };
+}
 
 inline SimulationSettings simulation(const char* network, std::size_t machines, std::uint64_t seed) {
   SimulationSettings settings;

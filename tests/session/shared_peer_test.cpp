@@ -12,10 +12,6 @@ namespace {
 using namespace testing_session;
 using Kind = SessionNotice::Kind;
 
-SimulatedSession::Hand playing() {
-  return [](std::size_t machine, double now, const WorldState&) { return playing_hand(machine, now); };
-}
-
 // A session that has begun, and all that it told.
 class Party {
  public:

@@ -8,10 +8,6 @@ namespace {
 
 using namespace testing_session;
 
-SimulatedSession::Hand playing() {
-  return [](std::size_t machine, double now, const WorldState&) { return playing_hand(machine, now); };
-}
-
 TEST(SharedReach, TwoPeersAtFivePercentLossSendAtMost16KilobytesASecond) {
   SimulationSettings settings = simulation("transatlantic", 2, 1);
   settings.network.there.loss = settings.network.back.loss = 0.05;
