@@ -182,11 +182,11 @@ inline Field::CoarsePlace Field::locate_coarse(const Vec3f& cell) const noexcept
 }
 
 inline float Field::coarse_distance(const Vec3f& cell) const noexcept {
-  const auto [s, dy, dz, at] = locate_coarse(cell);
-  const auto along_x = [s, fx = at.x](std::ptrdiff_t i) { return s[i] + fx * (s[i + 1] - s[i]); };
-  const float a = along_x(0), b = along_x(dy), c = along_x(dz), d = along_x(dy + dz);
-  const float low = a + at.y * (b - a), high = c + at.y * (d - c);
-  return low + at.z * (high - low);
+  const CoarsePlace p = locate_coarse(cell);
+  const auto along_x = [&p](std::ptrdiff_t i) { return p.sample[i] + p.at.x * (p.sample[i + 1] - p.sample[i]); };
+  const float a = along_x(0), b = along_x(p.dy), c = along_x(p.dz), d = along_x(p.dy + p.dz);
+  const float low = a + p.at.y * (b - a), high = c + p.at.y * (d - c);
+  return low + p.at.z * (high - low);
 }
 
 }  // namespace cotouch
