@@ -24,7 +24,7 @@ namespace {
 using namespace testing_session;
 namespace fs = std::filesystem;
 
-class CrashWitness final : public SessionListener {
+class Witness final : public SessionListener {
  public:
   void problem(ParticipantId, const std::string& reason) override {
     const std::scoped_lock lock(mutex_);
@@ -45,13 +45,11 @@ class CrashWitness final : public SessionListener {
     ++views_;
   }
   template <class T>
-  T get(T CrashWitness::*what) const {
+  T get(T Witness::*what) const {
     const std::scoped_lock lock(mutex_);
     return this->*what;
   }
-  bool was_told(const std::string& words) const {
-    return get(&CrashWitness::problems_).find(words) != std::string::npos;
-  }
+  bool was_told(const std::string& words) const { return get(&Witness::problems_).find(words) != std::string::npos; }
 
   std::string problems_;
   std::vector<RecordingEntry> recordings_;
@@ -130,7 +128,7 @@ class CrashTest : public ::testing::Test {
   TemporaryFolder folder_;
   TestLibrary library_{folder_ / "scenes"};
   SessionSettings settings_;
-  CrashWitness witness_;
+  Witness witness_;
   std::unique_ptr<Session> session_;
   ParticipantId ann_{};
 };
@@ -163,8 +161,8 @@ TEST_F(CrashTest, AKilledProgramLosesNeitherTheRecordingNorThePartsThatWereNotSa
   ASSERT_TRUE(ready);
 
   start();
-  ASSERT_TRUE(eventually([&] { return witness_.get(&CrashWitness::recordings_).size() == 2; }));
-  const std::vector<RecordingEntry> entries = witness_.get(&CrashWitness::recordings_);
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 2; }));
+  const std::vector<RecordingEntry> entries = witness_.get(&Witness::recordings_);
   const bool newest = entries[0].id > entries[1].id;
   EXPECT_TRUE(entries[newest ? 0 : 1].recovered);
   EXPECT_GT(entries[newest ? 0 : 1].seconds, 0.4);
@@ -232,8 +230,8 @@ TEST_F(CrashTest, MemoryDoesNotGrowWithARecordingAndItEndsWithItsAllowance) {
   ASSERT_TRUE(ask(StartRecording{}).done());
   ASSERT_TRUE(eventually([&] { return witness_.was_told("delete some"); }));
   EXPECT_FALSE(session_->snapshot().recording);
-  ASSERT_TRUE(eventually([&] { return witness_.get(&CrashWitness::recordings_).size() == 1; }));
-  EXPECT_LE(witness_.get(&CrashWitness::recordings_)[0].bytes, 300'100U);
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 1; }));
+  EXPECT_LE(witness_.get(&Witness::recordings_)[0].bytes, 300'100U);
   settings_.recording_bytes = 100'000;
   session_->stop();
   start();
@@ -248,8 +246,8 @@ TEST_F(CrashTest, ASceneThatWasSavedForARecordingIsThereAsLongAsTheRecording) {
   ASSERT_TRUE(ask(StartRecording{}).done());
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   ASSERT_TRUE(ask(StopRecording{}).done());
-  ASSERT_TRUE(eventually([&] { return witness_.get(&CrashWitness::recordings_).size() == 1; }));
-  const RecordingEntry recording = witness_.get(&CrashWitness::recordings_)[0];
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 1; }));
+  const RecordingEntry recording = witness_.get(&Witness::recordings_)[0];
   ASSERT_EQ(recording.scene, "recorded-" + recording.id);
   EXPECT_NE(session_->snapshot().scene->scene.title, two_balls().title);
   ASSERT_TRUE(ask(ShowScene{two_balls()}).done());  // another one
@@ -281,12 +279,12 @@ TEST_F(CrashTest, ThereAreNoMoreRecordingsThanAllowed) {
     ASSERT_TRUE(ask(StartRecording{}).done());
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     ASSERT_TRUE(ask(StopRecording{}).done());
-    ASSERT_TRUE(eventually([&] { return witness_.get(&CrashWitness::recordings_).size() == i; }));
+    ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == i; }));
   }
   const CommandResult refused = ask(StartRecording{});
   EXPECT_FALSE(refused.done());
   EXPECT_NE(refused.reason.find("delete some"), std::string::npos);
-  ASSERT_TRUE(ask(DeleteRecording{witness_.get(&CrashWitness::recordings_)[0].id}).done());
+  ASSERT_TRUE(ask(DeleteRecording{witness_.get(&Witness::recordings_)[0].id}).done());
   EXPECT_TRUE(ask(StartRecording{}).done());
 }
 
@@ -303,12 +301,12 @@ TEST_F(CrashTest, RecordingsTogetherTakeNoMoreThanTheirAllowance) {
   settings_.recording_bytes = k_old + k_more;
   lay("2020", k_old);
   start();
-  ASSERT_TRUE(eventually([&] { return witness_.get(&CrashWitness::recordings_).size() == 1; }));
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 1; }));
   ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
   ASSERT_TRUE(ask(GraspBody{.body = 2}).done());
   ASSERT_TRUE(ask(StartRecording{}).done());
   ASSERT_TRUE(eventually([&] { return witness_.was_told("delete some"); }));
-  ASSERT_TRUE(eventually([&] { return witness_.get(&CrashWitness::recordings_).size() == 2; }));
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 2; }));
   EXPECT_LE(store.used_bytes(), k_old + k_more + 100);
   session_->stop();
 
@@ -316,7 +314,7 @@ TEST_F(CrashTest, RecordingsTogetherTakeNoMoreThanTheirAllowance) {
   fs::remove_all(settings_.recordings);
   for (int i = 0; i <= 500; ++i) lay("2021-" + std::to_string(1000 + i), i == 0 ? settings_.recording_bytes : 1);
   start();
-  ASSERT_TRUE(eventually([&] { return witness_.get(&CrashWitness::recordings_).size() == 500; }));
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::recordings_).size() == 500; }));
   ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
   EXPECT_FALSE(ask(StartRecording{}).done());
 }
@@ -349,9 +347,9 @@ TEST_F(CrashTest, ASceneThatCannotBeOpenedLeavesTheOldOneFeltAndShown) {
   ASSERT_TRUE(ask(GraspBody{.body = 2}).done());
   const std::uint32_t generation = session_->snapshot().generation;
   const auto still_felt = [&] {
-    const std::uint64_t before = witness_.get(&CrashWitness::view_).cycles;
+    const std::uint64_t before = witness_.get(&Witness::view_).cycles;
     return eventually([&] {
-      const SessionView view = witness_.get(&CrashWitness::view_);
+      const SessionView view = witness_.get(&Witness::view_);
       return view.running && view.cycles > before + 20 && view.hands.size() == 1;
     });
   };
@@ -412,8 +410,8 @@ TEST_F(CrashTest, ADiskThatHangsDoesNotHoldUpViews) {
   ASSERT_TRUE(session.save_scene(bob, "mine").done());
   const auto views_go_on = [&] {
     if (!eventually([&] { return library.hanging > 0; })) return false;
-    const double before = witness_.get(&CrashWitness::view_).time;
-    return eventually([&] { return witness_.get(&CrashWitness::view_).time > before + 0.3; }) && library.hanging > 0;
+    const double before = witness_.get(&Witness::view_).time;
+    return eventually([&] { return witness_.get(&Witness::view_).time > before + 0.3; }) && library.hanging > 0;
   };
   const auto go_on = [&] {
     const int calls = library.calls;
@@ -451,11 +449,11 @@ Scene slow_to_show(const std::string& name) {
 TEST_F(CrashTest, ASceneThatTakesAWhileToShowDoesNotHoldUpViews) {
   start();
   ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
-  ASSERT_TRUE(eventually([&] { return witness_.get(&CrashWitness::views_) > 0; }));
-  const int before = witness_.get(&CrashWitness::views_);
+  ASSERT_TRUE(eventually([&] { return witness_.get(&Witness::views_) > 0; }));
+  const int before = witness_.get(&Witness::views_);
   std::promise<int> shown;
   session_->command(ann_, ShowScene{slow_to_show("fine")},
-                    [&](const CommandResult&) { shown.set_value(witness_.get(&CrashWitness::views_)); });
+                    [&](const CommandResult&) { shown.set_value(witness_.get(&Witness::views_)); });
   EXPECT_GT(shown.get_future().get(), before + 3);
   EXPECT_EQ(open_scene(), "fine");
 }
