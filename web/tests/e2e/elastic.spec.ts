@@ -75,6 +75,16 @@ async function makeBend(page: Page): Promise<void> {
   await settled(page);
 }
 
+// The most that is drawn during half a second. One look may meet a swinging bar on its way through the middle.
+async function swing(page: Page): Promise<number> {
+  let most = 0;
+  for (let i = 0; i < 5; ++i) {
+    most = Math.max(most, await drawn(page));
+    await later(page, 0.1);
+  }
+  return most;
+}
+
 const kEnd: [number, number, number] = [0.042, 0, 0.004]; // of the beam's upper side
 
 test('a dropped beam is made of silicone, held at one end, bent, saved and made rigid again', async ({ page }) => {
@@ -121,12 +131,8 @@ test('a dropped beam is made of silicone, held at one end, bent, saved and made 
   await expect(page.locator('#body-density')).toBeDisabled();
   await page.locator('#elastic button', { hasText: 'Hold a point' }).click();
   await expect(page.locator('#hint')).toContainText('Click the point');
-  let end = await pointOf(page, kEnd);
-  await expect.poll(async () => { // it still swings a little
-    const before = end;
-    end = await pointOf(page, kEnd);
-    return Math.hypot(end.x - before.x, end.y - before.y);
-  }).toBeLessThan(0.1);
+  await expect.poll(() => swing(page), { timeout: 60_000 }).toBeLessThan(0.0002);
+  const end = await pointOf(page, kEnd);
   await page.mouse.click(end.x, end.y);
   expect((await stateOf(page)).grip).toBe('free'); // the click took nothing
   await expect(page.locator('#elastic-points')).toContainText(/Point at 4[12]\.\d, -?\d/);
@@ -246,16 +252,20 @@ test('people on two computers see the same bar bend, and a mark stays on it', as
   const before = await pin();
 
   await pull(page, [0.09, 0, 0], 150); // where the mark is
-  await later(page, 2); // until nothing moves any more
+  await later(page, 2);
   await expect.poll(() => drawn(joining)).toBeGreaterThan(0.004);
   await expect.poll(async () => {
     const [mine, other] = [await bending(page), await bending(joining)];
     return Math.hypot(...mine.q.map((value, i) => value - other.q[i]!)) / Math.hypot(...mine.q);
   }).toBeLessThan(0.05);
-  const grip = (await stateOf(joining)).frame!.hands[0]!.grip.position;
-  const raised = end.y - (await joining.evaluate(([x, y, z]) => cotouch.project(x!, y!, z!), grip)).y;
-  expect(raised).toBeGreaterThan(60);
-  expect(Math.abs(before - (await pin()) - raised)).toBeLessThan(5);
+  const raised = async () => {
+    const grip = (await stateOf(joining)).frame!.hands[0]!.grip.position;
+    return end.y - (await joining.evaluate(([x, y, z]) => cotouch.project(x!, y!, z!), grip)).y;
+  };
+  expect(await raised()).toBeGreaterThan(60);
+  // Not read in the same instant, so not before nothing moves any more. At rest it is 5 pixels: the mark is on the bar's
+  // skin, the grip is not, and the bar turns where it bends.
+  await expect.poll(async () => Math.abs(before - (await pin()) - (await raised()))).toBeLessThan(10);
   for (const [each, name] of [[page, 'host'], [joining, 'guest']] as const) await picture(each, name);
   await page.mouse.up();
   await joining.close();
