@@ -21,6 +21,12 @@ constexpr std::int64_t k_ns_per_second = 1'000'000'000;
 thread_local int t_section_depth = 0;
 std::atomic<std::uint64_t> g_breaches{0};
 
+std::int64_t now_ns(clockid_t clock) noexcept {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return now.tv_sec * k_ns_per_second + now.tv_nsec;
+}
+
 // No limit, or a process whose privilege lifts it.
 bool is_locking_unlimited() noexcept {
   rlimit limit{};
@@ -61,9 +67,11 @@ LockedMemory lock_memory() noexcept {
 }
 
 std::int64_t monotonic_ns() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * k_ns_per_second + now.tv_nsec;
+  return now_ns(CLOCK_MONOTONIC);
+}
+
+std::int64_t processor_ns() noexcept {
+  return now_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 PeriodicTimer::PeriodicTimer(std::chrono::nanoseconds period) noexcept

@@ -42,6 +42,8 @@ class PeriodicTimer {
 };
 
 std::int64_t monotonic_ns() noexcept;
+// Processor time of this thread: what others do on the machine meanwhile does not count.
+std::int64_t processor_ns() noexcept;
 
 // While one of these lives, an allocation, a release of memory, a lock or a wait by this thread is counted as a breach.
 // Breaches are seen only in programs that link `cotouch_rt_guard` (the tests do); elsewhere the guard costs nothing.

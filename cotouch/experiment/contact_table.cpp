@@ -1,5 +1,6 @@
 // Table I of the paper: how much of the tree is visited, what that costs, and what it would cost
 // without.
+#include <cotouch/base/realtime.h>
 #include <cotouch/contact/cold_caches.h>
 #include <cotouch/experiment/contact_table_elastic.h>
 #include <cotouch/experiment/inputs.h>

@@ -1,6 +1,7 @@
 #include <cotouch/experiment/contact_table_elastic.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/base/realtime.h>
 #include <cotouch/elastic/deformed_field.h>
 #include <cotouch/elastic/modal_body.h>
 #include <cotouch/elastic/stvk_step.h>

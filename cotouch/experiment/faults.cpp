@@ -1,5 +1,6 @@
 // The search for faults as an experiment: many seeds, one after another, on all cores.
 #include <cotouch/base/parallel.h>
+#include <cotouch/base/realtime.h>
 #include <cotouch/experiment/fault_search.h>
 #include <cotouch/experiment/inputs.h>
 

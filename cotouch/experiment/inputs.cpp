@@ -7,8 +7,6 @@
 #include <cotouch/mesh/import.h>
 #include <cotouch/shapes/shapes.h>
 
-#include <time.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -142,12 +140,6 @@ std::vector<FeltCycle> feel(const ContactCase& scene, const StepDetail& detail) 
 
 std::vector<FeltCycle> feel(const ContactCase& scene, const WorkBudget& budget) {
   return feel(scene, StepDetail{Detail::Rule::by_work, budget, {}});
-}
-
-std::int64_t processor_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
 double percentile(std::vector<double> values, double share) {

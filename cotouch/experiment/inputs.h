@@ -55,9 +55,6 @@ std::vector<FeltCycle> feel(const ContactCase& scene, const StepDetail& detail =
 // The same within a budget of nodes.
 std::vector<FeltCycle> feel(const ContactCase& scene, const WorkBudget& budget);
 
-// Processor time this thread has used, nanoseconds: what others do on the machine meanwhile does not count.
-std::int64_t processor_ns();
-
 double median(std::vector<double> values);
 double percentile(std::vector<double> values, double share);
 

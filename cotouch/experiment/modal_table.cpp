@@ -1,4 +1,5 @@
 // Paper 000, Table 2: what the modes of large bodies take to compute, and what they take to use.
+#include <cotouch/base/realtime.h>
 #include <cotouch/contact/part.h>
 #include <cotouch/elastic/modal_body.h>
 #include <cotouch/elastic/modes.h>

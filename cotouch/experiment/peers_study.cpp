@@ -1,6 +1,7 @@
 // How a shared session fares with more peers and worse networks, on the scene `docking`, in simulated time; and what it
 // costs: bytes on the wire, the time to roll back, the processor time of a peer.
 #include <cotouch/base/parallel.h>
+#include <cotouch/base/realtime.h>
 #include <cotouch/base/trig.h>
 #include <cotouch/experiment/experiment.h>
 #include <cotouch/experiment/inputs.h>

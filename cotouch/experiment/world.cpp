@@ -1,5 +1,6 @@
 // A world of many bodies: does what rests stay at rest, is what physics conserves conserved, is contact as stiff and as
 // shallow as promised, and what does a step cost?
+#include <cotouch/base/realtime.h>
 #include <cotouch/experiment/experiment.h>
 #include <cotouch/experiment/world_measures.h>
 #include <cotouch/experiment/world_scenes.h>

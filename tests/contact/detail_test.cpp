@@ -2,8 +2,11 @@
 #include "contact/pairs.h"
 
 #include <cotouch/base/error.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include <array>
+#include <csignal>
 
 namespace cotouch {
 namespace {
@@ -187,6 +190,41 @@ TEST(LevelOfDetail, CalibrationGivesABudgetWithRoomBelowIt) {
   // Ten times the time, more nodes; a busy machine may halve what it measures, not more.
   EXPECT_GT(calibrate_budget(scene.shell, scene.field, 10000).warm, 2 * budget.warm);
   EXPECT_THROW(calibrate_budget(scene.shell, scene.field, 0), Error);
+}
+
+// Others have the processor of this thread for most of the time: it runs for a tenth of a millisecond, and stands still
+// for five.
+class BusyMachine {
+ public:
+  BusyMachine() {
+    std::signal(SIGALRM, stand);
+    run();
+  }
+  ~BusyMachine() {
+    const itimerval never{};
+    setitimer(ITIMER_REAL, &never, nullptr);
+    std::signal(SIGALRM, SIG_IGN);
+  }
+  BusyMachine(const BusyMachine&) = delete;
+  BusyMachine& operator=(const BusyMachine&) = delete;
+
+ private:
+  static void run() {
+    const itimerval soon{{0, 0}, {0, 100}};
+    setitimer(ITIMER_REAL, &soon, nullptr);
+  }
+  static void stand(int) {
+    usleep(500);
+    run();
+  }
+};
+
+TEST(LevelOfDetailSlow, CalibrationOnABusyMachineGivesTheSameBudget) {
+  const Shell shell = ball_shell(0.03, 16384, 5);
+  const Field field = box_field({0.05, 0.04, 0.02}, 40);
+  const WorkBudget quiet = calibrate_budget(shell, field, 1000);
+  const BusyMachine machine;
+  EXPECT_GT(2 * calibrate_budget(shell, field, 1000).warm, quiet.warm);  // other caches and clock rates take something
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ test('on a tablet Move and Turn answer to arrows, and do not lie over a replay',
 test('the level of detail says when the work budget cut it', async ({ page }) => {
   const errors = watchErrors(page);
   await open(page, server.address);
-  await openScene(page, 'ball-socket'); // six thousand nodes: more than the smallest budget allows, less than the largest
+  await openScene(page, 'bridge-creature'); // needs four times what the smallest budget allows, a fifth of the largest
   // Not by mouse, which holds the part.
   const setBudget = (share: number) =>
     page.locator('.slider', { hasText: 'Work budget' }).locator('input').evaluate((slider: HTMLInputElement, value) => {
