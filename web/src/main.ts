@@ -33,6 +33,7 @@ export interface TestHook {
   state(): TestState;
   // Middle of a part in the window (CSS pixels) and in the world, where it is drawn now.
   part(id: number): { screen: { x: number; y: number }; world: [number, number, number] } | null;
+  tip(mark: number): { x: number; y: number } | null; // of a mark's pin in the window
   project(x: number, y: number, z: number): { x: number; y: number }; // a point of the world in the window
   lookFrom(x: number, y: number, z: number): void; // direction from the scene to the eye
   thumbnail(): string; // the scene alone, 320 by 200, as a PNG data address
@@ -88,6 +89,10 @@ function hookOf(app: App): TestHook {
     part: (id) => {
       const centre = app.world.centreOf(id);
       return centre && { screen: app.stage.project(centre), world: centre.toArray() };
+    },
+    tip: (mark) => {
+      const at = app.world.pins.tipOf(mark);
+      return at && app.stage.project(at);
     },
     project: (x, y, z) => app.stage.project(new Vector3(x, y, z)),
     lookFrom: (x, y, z) => {

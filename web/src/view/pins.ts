@@ -100,6 +100,11 @@ export class Pins {
     }
   }
 
+  // Where the tip of a mark's pin is drawn, world axes; null if it is not.
+  tipOf(mark: number): Vector3 | null {
+    return this.views.get(mark)?.group.position.clone() ?? null;
+  }
+
   private add(mark: number): PinView {
     const view = new PinView();
     this.views.set(mark, view);

@@ -52,11 +52,11 @@ export class WorldView {
     (part) => this.parts.get(part),
     () => this.redraw(),
   );
+  readonly pins: Pins;
   private readonly hands: HandView[] = [];
   private readonly contacts = new Dots('#ffd43b', '#e03131', 8, 0.95, 9);
   private readonly traversed = new Dots('#74c0fc', '#1864ab', 4, 0.7, 8);
   private readonly markers: Markers;
-  private readonly pins: Pins;
   private marks: Mark[] = [];
   private readonly selection = new SelectionBox();
   private readonly target = new TargetGhost();
