@@ -320,6 +320,7 @@ test('two dropped STL files become a scene to try out and to save', async ({ pag
   const file = (name: string, side: number) => ({ name, mimeType: 'model/stl', buffer: cubeStl(side) });
   await page.locator('#file').setInputFiles(file('block.stl', 20));
   await waitForPart(page, 'block');
+  await settled(page); // or its mesh may be asked for when the scene has been replaced, which browsers call an error
   // The second one by drag and drop.
   const data = await page.evaluateHandle((bytes) => {
     const transfer = new DataTransfer();
