@@ -181,13 +181,6 @@ if(NOT COTOUCH_CORE_ONLY)
   cotouch_bring(serve cotouch_session)
   cotouch_build_with(serve Boost::headers nlohmann_json::nlohmann_json cotouch_toml)
   target_link_libraries(cotouch_serve PRIVATE ssl crypto)
-  # Optimising Boost.Beast takes longer than all else here, and a page waits for the network.
-  if(CMAKE_CXX_FLAGS MATCHES "fsanitize")
-    target_compile_options(cotouch_serve PRIVATE -O0)
-  else()
-    set_source_files_properties(cotouch/serve/feed.cpp cotouch/serve/http_server.cpp PROPERTIES
-                                COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
-  endif()
   cotouch_precompile(cotouch_serve ${COTOUCH_COMMON_HEADERS} <boost/beast/http.hpp> <boost/beast/ssl/ssl_stream.hpp>
                      <boost/beast/websocket/stream.hpp> <nlohmann/json.hpp>)
 endif()
