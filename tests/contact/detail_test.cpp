@@ -192,8 +192,7 @@ TEST(LevelOfDetail, CalibrationGivesABudgetWithRoomBelowIt) {
   EXPECT_THROW(calibrate_budget(scene.shell, scene.field, 0), Error);
 }
 
-// Others have the processor of this thread for most of the time: it runs for a tenth of a millisecond, and stands still
-// for five.
+// Others have the processor of this thread for most of the time: it runs for 0.1 ms, and then stands still for 0.5 ms.
 class BusyMachine {
  public:
   BusyMachine() {
