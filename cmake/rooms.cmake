@@ -144,12 +144,15 @@ if(NOT COTOUCH_CORE_ONLY)
   cotouch_add_library(reading ${COTOUCH_READING_FILES})
   cotouch_bring(reading cotouch_core)
   # Where the program is, if it is not beside the one that runs.
+  set(built_reader $<IF:$<BOOL:${COTOUCH_COMPUTING_FROM}>,${COTOUCH_COMPUTING_FROM},${PROJECT_BINARY_DIR}>/cotouch/reader)
   set_source_files_properties(cotouch/mesh/reader_process.cpp PROPERTIES COMPILE_DEFINITIONS
-    "COTOUCH_BUILT_READER=\"${PROJECT_BINARY_DIR}/cotouch/reader\";COTOUCH_INSTALLED_READER=\"${CMAKE_INSTALL_FULL_BINDIR}\"")
+    "COTOUCH_BUILT_READER=\"${built_reader}\";COTOUCH_INSTALLED_READER=\"${CMAKE_INSTALL_FULL_BINDIR}\"")
   # The program. All but main.cpp is a library of its own, so that tests and fuzzers can reach it.
   add_subdirectory(cotouch/reader)
-  # Programs do not link it, but they cannot read without it.
-  add_dependencies(cotouch_reading cotouch_read_mesh)
+  # Programs do not link it, but they cannot read without it. It has one thread.
+  if(NOT COTOUCH_COMPUTING_FROM)
+    add_dependencies(cotouch_reading cotouch_read_mesh)
+  endif()
 
   find_package(nlohmann_json REQUIRED)
   # Its headers alone: the package of some systems insists on a shared library.
@@ -181,8 +184,12 @@ if(NOT COTOUCH_CORE_ONLY)
   cotouch_bring(serve cotouch_session)
   cotouch_build_with(serve Boost::headers nlohmann_json::nlohmann_json cotouch_toml)
   target_link_libraries(cotouch_serve PRIVATE ssl crypto)
-  cotouch_precompile(cotouch_serve ${COTOUCH_COMMON_HEADERS} <boost/beast/http.hpp> <boost/beast/ssl/ssl_stream.hpp>
-                     <boost/beast/websocket/stream.hpp> <nlohmann/json.hpp>)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    cotouch_precompile(cotouch_serve ${COTOUCH_COMMON_HEADERS} <boost/beast/http.hpp> <boost/beast/ssl/ssl_stream.hpp>
+                       <boost/beast/websocket/stream.hpp> <nlohmann/json.hpp>)
+  else()
+    cotouch_precompile(cotouch_serve REUSE_FROM cotouch_core)  # GCC gains nothing from one with Boost
+  endif()
 endif()
 
 get_property(COTOUCH_COMPONENTS GLOBAL PROPERTY COTOUCH_COMPONENTS)

@@ -88,7 +88,7 @@ class CrowdMember : public std::enable_shared_from_this<CrowdMember> {
   bool lost = false;
 
  private:
-  websocket::stream<tcp::socket> socket_;
+  websocket::stream<tcp::socket, false> socket_;
   beast::flat_buffer buffer_;
 };
 

@@ -306,7 +306,7 @@ class Connection final : public Viewer, public Peer, public std::enable_shared_f
     });
   }
 
-  websocket::stream<DoorStream> socket_;
+  websocket::stream<DoorStream, false> socket_;  // without compression, which takes long to compile
   net::steady_timer timer_;
   ViewerId id_;
   http::request<http::string_body> request_;

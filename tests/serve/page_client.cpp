@@ -155,7 +155,7 @@ std::string RawConnection::rest() {
 
 struct Page::Impl {
   net::io_context io;
-  websocket::stream<tcp::socket> socket{io};
+  websocket::stream<tcp::socket, false> socket{io};
   std::string key;
 };
 
