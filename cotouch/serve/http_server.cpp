@@ -310,7 +310,8 @@ class Connection final : public Peer, public std::enable_shared_from_this<Connec
       message_->set(http::field::content_disposition, "attachment; filename=\"" + response.download_name + "\"");
     message_->keep_alive(keep_open_);
     message_->body() = {body_->data(), body_->size()};
-    if (response.status != 304) message_->content_length(body_->size());
+    const bool bodiless = response.status == 204 || response.status == 304;
+    if (!bodiless) message_->content_length(body_->size());
     waits_since_ = std::chrono::steady_clock::now();
     stream_.tcp().expires_after(to_duration(server_.settings.limits.upload_seconds));
     http::async_write(stream_, *message_, [self = shared_from_this()](boost::system::error_code error, std::size_t) {

@@ -137,7 +137,12 @@ HttpResponse PageHost::answer_thumbnail(const std::string& path) {
   if (!name.ends_with(".png")) return error_response(404, "Thumbnails are PNG files.");
   name.resize(name.size() - 4);
   std::string picture = is_identifier(name) ? session_.library().thumbnail(name) : std::string();
-  if (picture.empty()) return error_response(404, "There is no picture of that scene.");
+  // No error: the scene may have been deleted since the gallery was sent, and browsers complain about errors.
+  if (picture.empty()) {
+    HttpResponse nothing;
+    nothing.status = 204;
+    return nothing;
+  }
   return bytes_response(std::move(picture), "image/png");
 }
 

@@ -59,7 +59,14 @@ TEST_F(Server, AnswersUnknownRequestsWithASentence) {
   EXPECT_EQ(get("/" + std::string(20000, 'a')).status, 431U);
   EXPECT_EQ(get_in("/api/mesh/1?scene=999").status, 409U);
   EXPECT_EQ(get_in("/api/recording/..%2Fx.csv").status, 404U);
-  EXPECT_EQ(get_in("/api/thumbnail/balls.png").status, 404U);
+  EXPECT_EQ(get_in("/api/thumbnail/balls.jpg").status, 404U);
+}
+
+TEST_F(Server, HasNothingToSayWhereThereIsNoPictureOfAScene) {
+  start();
+  const Answer answer = get_in("/api/thumbnail/balls.png");
+  EXPECT_EQ(answer.status, 204U);
+  EXPECT_EQ(answer.body, "");
 }
 
 TEST_F(Server, DescribesTheSceneAndItsMeshes) {

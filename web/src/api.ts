@@ -95,8 +95,8 @@ export class Api {
   // A picture of the server's, as an address that an image can show. '' if there is none.
   async picture(path: string): Promise<string> {
     if (new URL(path, this.base).origin !== new URL(this.base).origin) return '';
-    const answer = await this.request(path, {}, [404]);
-    return answer.ok ? URL.createObjectURL(await answer.blob()) : '';
+    const answer = await this.get(path);
+    return answer.status === 204 ? '' : URL.createObjectURL(await answer.blob());
   }
 
   async links(): Promise<LinkList> {

@@ -1,6 +1,6 @@
 // The server is killed in the midst of a recording and with parts that were not saved; after a restart both are there.
 import { expect, test } from '@playwright/test';
-import { later, open, openOther, sceneNames, settled } from './page';
+import { later, open, openOther, sceneNames, settled, watchErrors } from './page';
 import { Server } from './server';
 
 const server = new Server();
@@ -62,4 +62,28 @@ test('saving over a scene asks', async ({ page }) => {
   await page.getByRole('button', { name: 'Replace the scene twice' }).click();
   await expect(page.locator('.toast', { hasText: 'Saved' }).last()).toBeVisible();
   await expect(page.getByText('Replace it?')).toBeHidden();
+});
+
+test('the picture of what was not saved is asked for when it has just been saved, and is no error', async ({ page }) => {
+  const errors = watchErrors(page);
+  let letGo = () => {};
+  const saved = new Promise<void>((resolve) => (letGo = resolve));
+  await page.route('**/api/thumbnail/unsaved.png', async (route) => {
+    await saved;
+    await route.continue();
+  });
+  await open(page, server.address);
+  await openOther(page);
+  await page.locator('#tab-parts').click();
+  const asked = page.waitForRequest('**/api/thumbnail/unsaved.png');
+  await page.setInputFiles('#file', { name: 'corner.obj', mimeType: 'text/plain', buffer: Buffer.from(kPart) });
+  await asked;
+  await page.locator('#save-name').fill('asked-late');
+  await page.locator('#save-name').press('Enter');
+  await expect.poll(() => sceneNames(page)).toContain('asked-late');
+  await expect.poll(() => sceneNames(page)).not.toContain('unsaved');
+  const answered = page.waitForResponse('**/api/thumbnail/unsaved.png');
+  letGo();
+  expect((await answered).status()).toBe(204);
+  expect(errors).toEqual([]);
 });
