@@ -9,7 +9,8 @@
 namespace cotouch {
 namespace {
 
-constexpr int k_niceness = 10;  // views come first
+// No more than views have: somebody may wait for it, and others on this machine would leave it nothing.
+constexpr int k_niceness = 5;
 
 }  // namespace
 

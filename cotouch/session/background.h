@@ -1,5 +1,5 @@
-// A thread for what takes a moment and nobody waits for: reading and deleting files, saving what was not saved, making
-// ready what is shown next. In the order in which it was given.
+// A thread for what takes a moment and must not hold up the session's own: reading and deleting files, saving what was
+// not saved, making ready what is shown next. In the order in which it was given.
 #pragma once
 
 #include <condition_variable>

@@ -3,7 +3,9 @@
 #include <cotouch/session/session.h>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <thread>
@@ -249,6 +251,18 @@ TEST_F(SessionTest, AFileOfMorePartsThanASceneHoldsIsRefusedBeforeTheyArePrepare
   };
   ASSERT_TRUE(eventually(failed));
   EXPECT_NE(witness_.jobs().back().reason.find("1000 parts"), std::string::npos) << witness_.jobs().back().reason;
+}
+
+TEST_F(SessionTest, WhatSomebodyWaitsForIsMadeWithThePriorityOfViews) {
+  // The scene is there, so whatever makes scenes has said by now how long others come first.
+  const int most = std::max(5, ::getpriority(PRIO_PROCESS, 0));  // these tests may have been started as nice ones
+  int threads = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    const int niceness = ::getpriority(PRIO_PROCESS, static_cast<id_t>(std::stoi(task.path().filename())));
+    EXPECT_LE(niceness, most) << task.path();
+    ++threads;
+  }
+  EXPECT_GE(threads, 4);  // this one, the session's, the one that makes scenes, the one for files
 }
 
 TEST_F(SessionTest, RecordingASceneWithoutANameSavesItAndSaysSo) {
