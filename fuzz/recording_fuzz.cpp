@@ -16,10 +16,10 @@ using namespace cotouch;
 namespace {
 
 void play(Recording recording) {
-  static const std::shared_ptr<const WorldModel> k_world = fuzzing::small_world();
-  recording.model_hash = k_world->hash();  // a stranger would write the right one
+  const std::shared_ptr<const WorldModel>& world = fuzzing::small_world();
+  recording.model_hash = world->hash();  // a stranger would write the right one
   if (recording.samples.size() > 16) recording.samples.resize(16);
-  Replay replay(recording, k_world);
+  Replay replay(recording, world);
   while (replay.next()) {
     for (const HandSample& hand : replay.sample().hands)
       if (!is_finite(hand.felt.force) || !is_finite(hand.felt.torque)) std::abort();

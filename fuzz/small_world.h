@@ -11,7 +11,7 @@ namespace cotouch::fuzzing {
 
 constexpr std::uint32_t k_plate = 1, k_first_block = 2, k_second_block = 3;
 
-inline std::shared_ptr<const WorldModel> small_world() {
+inline std::shared_ptr<const WorldModel> make_small_world() {
   PartSettings settings;
   settings.field.resolution = 8;
   settings.shell.points = 32;
@@ -38,6 +38,12 @@ inline std::shared_ptr<const WorldModel> small_world() {
     scene.bodies.push_back(body);
   }
   return make_model(scene, {.hands = 2});
+}
+
+// Made once: under a sanitizer that takes seconds.
+inline const std::shared_ptr<const WorldModel>& small_world() {
+  static const std::shared_ptr<const WorldModel> k_world = make_small_world();
+  return k_world;
 }
 
 }  // namespace cotouch::fuzzing
