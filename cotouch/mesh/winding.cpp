@@ -105,12 +105,18 @@ void WindingNumber::expand(Node& node, const Vec3d& fallback_center, double far)
     for (const Vec3d& corner : u) radius_squared = std::max(radius_squared, norm_squared(corner));
     node.dipole += area_vector;
     for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t j = 0; j < 3; ++j) {
-        m[i][j] += sum[i] * area_vector[j] / 3;
+      for (std::size_t j = 0; j < 3; ++j) m[i][j] += sum[i] * area_vector[j] / 3;
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t j = i; j < 3; ++j) {
         // The mean of x_i x_j over a triangle.
         const double second = (u[0][i] * u[0][j] + u[1][i] * u[1][j] + u[2][i] * u[2][j] + sum[i] * sum[j]) / 12;
         for (std::size_t k = 0; k < 3; ++k) s[i][j][k] += second * area_vector[k];
       }
+  }
+  for (std::size_t k = 0; k < 3; ++k) {
+    s[1][0][k] = s[0][1][k];
+    s[2][0][k] = s[0][2][k];
+    s[2][1][k] = s[1][2][k];
   }
   node.far_squared = far * far * radius_squared;
 
@@ -202,16 +208,6 @@ void WindingNumber::limit_terms(std::size_t most) {
     far_ *= k_step;
     for (Node& node : nodes_) node.far_squared *= k_step * k_step;
   }
-}
-
-double exact_winding_number(const TriangleMesh& mesh, const Vec3d& p) {
-  double sum = 0;
-  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
-    const auto [a, b, c] = mesh.corners(t);
-    const SinCos half = half_solid_angle(a - p, b - p, c - p);
-    sum += angle_of(half.sin, half.cos);
-  }
-  return sum / (2 * k_pi);
 }
 
 }  // namespace cotouch

@@ -60,7 +60,4 @@ class WindingNumber {
   std::vector<Corners> triangles_;  // in the order of the tree
 };
 
-// The same by summing the solid angle of every triangle: slow, exact to rounding.
-double exact_winding_number(const TriangleMesh& mesh, const Vec3d& p);
-
 }  // namespace cotouch

@@ -22,10 +22,13 @@
 #include <limits>
 #include <thread>
 
+#include "support/exact_winding.h"
 #include "support/thorough.h"
 
 namespace cotouch {
 namespace {
+
+using testing_support::exact_winding_number;
 
 Field build(const TriangleMesh& mesh, int resolution, FieldReport* report = nullptr) {
   FieldSettings settings;

@@ -7,8 +7,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/exact_winding.h"
+
 namespace cotouch {
 namespace {
+
+using testing_support::exact_winding_number;
 
 double largest_error(const TriangleMesh& mesh, double far, int queries) {
   const WindingNumber winding(mesh, far);
