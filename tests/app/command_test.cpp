@@ -6,7 +6,7 @@
 
 #include "app/command_fixture.h"
 
-using namespace cotouch;
+namespace cotouch::this_file {
 using namespace cotouch::testing_app;
 
 namespace {
@@ -203,3 +203,5 @@ TEST_F(Command, EverySceneCanBeNamedAndAnUnknownOneIsRefused) {
   EXPECT_EQ(unknown.code, 2);
   EXPECT_NE(unknown.err.find("no-such-scene"), std::string::npos);
 }
+
+}  // namespace cotouch::this_file

@@ -8,7 +8,7 @@
 
 #include "app/command_fixture.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing_app::expect_one_sentence;
@@ -111,4 +111,4 @@ TEST_F(ElasticCommand, TetrahedraAreTakenAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

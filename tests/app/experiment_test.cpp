@@ -3,7 +3,7 @@
 
 #include "app/command_fixture.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing_app::Command;
@@ -35,4 +35,4 @@ TEST_F(Command, AnExperimentMayWriteItsResultsBesideItsFigures) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

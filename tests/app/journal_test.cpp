@@ -4,7 +4,7 @@
 #include "app/command_fixture.h"
 #include "session/shared_journal.h"
 
-using namespace cotouch;
+namespace cotouch::this_file {
 using namespace cotouch::testing_app;
 using namespace cotouch::testing_session;
 
@@ -58,3 +58,5 @@ TEST_F(JournalCommandLine, RefusesWhatIsNoJournalInOneSentence) {
 }
 
 }  // namespace
+
+}  // namespace cotouch::this_file

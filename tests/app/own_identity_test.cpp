@@ -6,7 +6,7 @@
 
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(OwnIdentity, IsAnotherForEachProgramThatRuns) {
@@ -31,4 +31,4 @@ TEST(OwnIdentity, DoesNotMindAFolderThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -9,7 +9,7 @@
 #include "serve/serve_fixture.h"
 #include "session/shared_recording.h"
 
-using namespace cotouch;
+namespace cotouch::this_file {
 using namespace cotouch::testing_app;
 using namespace cotouch::testing_serve;
 
@@ -426,3 +426,5 @@ TEST_F(PlayCommandLine, AForgedForceIsFoundAndIsAnError) {
 }
 
 }  // namespace
+
+}  // namespace cotouch::this_file

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // The modules that a terminal shows: true where it is dark.
@@ -69,4 +69,4 @@ TEST(QrCode, IsNoneForWhatIsTooLong) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -13,7 +13,7 @@
 #include "app/process.h"
 #include "session/session_fixture.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing_app::expect_one_sentence;
@@ -505,4 +505,4 @@ TEST_F(SharedCommandsSlow, DockTheBoxInTwoNetworkNamespaces) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -10,7 +10,7 @@
 #include "app/command_fixture.h"
 #include "support/eventually.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace std::chrono_literals;
@@ -210,4 +210,4 @@ TEST_F(Wan, ListensOnIPv6ForATargetOnIPv6) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

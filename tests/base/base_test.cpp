@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(Trig, AgreesWithTheCLibraryToRounding) {
@@ -132,4 +132,4 @@ TEST(Units, KnowTheirMetresAndNameTheAlternatives) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

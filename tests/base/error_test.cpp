@@ -9,7 +9,7 @@
 #include "support/error_code.h"
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(Errors, HaveACodeBesideTheirSentence) {
@@ -33,4 +33,4 @@ TEST(Errors, OfFilesTellAMissingFileFromOneThatCannotBeUsed) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

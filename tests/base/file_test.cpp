@@ -15,8 +15,7 @@
 
 #include "support/temporary_folder.h"
 
-using namespace cotouch;
-
+namespace cotouch::this_file {
 namespace {
 
 std::string contents(const std::filesystem::path& path) {
@@ -142,3 +141,5 @@ TEST(File, WhatCannotBeReadIsNamed) {
   }
   EXPECT_NE(message_of(folder / "no/such/folder", "x").find("No such file or directory"), std::string::npos);
 }
+
+}  // namespace cotouch::this_file

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(ParallelFor, CoversEveryIndexOnceInRangesThatDoNotDependOnTheThreads) {
@@ -52,4 +52,4 @@ TEST(ParallelFor, PassesOnTheFirstFailureAndStops) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(Random, IsTheSequenceOfItsAuthors) {
@@ -65,4 +65,4 @@ TEST(Random, WholeNumbersStayBelowTheirCount) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

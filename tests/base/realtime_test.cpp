@@ -13,7 +13,7 @@
 
 #include "support/sanitized.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(PeriodicTimer, NeverWakesEarlyAndLosesNoPeriod) {
@@ -97,4 +97,4 @@ TEST(RealtimeSection, BelongsToItsThreadAndNests) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

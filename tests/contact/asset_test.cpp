@@ -17,8 +17,7 @@
 #include "support/error_code.h"
 #include "support/temporary_folder.h"
 
-using namespace cotouch;
-
+namespace cotouch::this_file {
 namespace {
 
 Part small_part() {
@@ -259,3 +258,5 @@ TEST(Asset, TellsProgramsThatAFileIsDamaged) {
   file.rehash();
   EXPECT_EQ(file.code(file.size()), ErrorCode::damaged_file);
 }
+
+}  // namespace cotouch::this_file

@@ -10,8 +10,7 @@
 
 #include "support/temporary_folder.h"
 
-using namespace cotouch;
-
+namespace cotouch::this_file {
 namespace {
 
 // Points the cache at a folder of the test's own.
@@ -119,3 +118,5 @@ TEST_F(Cache, WithoutAPlaceToKeepThemPartsAreStillPrepared) {
   NoProgress progress;
   EXPECT_EQ(prepare_cached(make_box({0.02, 0.03, 0.04}), small(), progress).shell.point_count(), 64U);
 }
+
+}  // namespace cotouch::this_file

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using contact_test::random_pose;
@@ -143,4 +143,4 @@ TEST(CoherenceCache, NeedsLessThanAMegabyte) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

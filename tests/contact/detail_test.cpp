@@ -8,7 +8,7 @@
 #include <array>
 #include <csignal>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace contact_test;
@@ -227,4 +227,4 @@ TEST(LevelOfDetailSlow, CalibrationOnABusyMachineGivesTheSameBudget) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace elastic_test;
@@ -172,4 +172,4 @@ TEST(ElasticAsset, RefusesAnElasticPartWithTheShellOfAnother) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace elastic_test;
@@ -152,4 +152,4 @@ TEST(ElasticContact, ForcesOnCoordinatesAreTheDerivativeOfThePotential) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

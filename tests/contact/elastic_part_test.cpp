@@ -7,7 +7,7 @@
 
 #include "support/elastic_parts.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace elastic_test;
@@ -74,4 +74,4 @@ TEST(GivenTets, ArePreparedAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace contact_test;
@@ -142,7 +142,7 @@ TEST(ContactForce, OfABallOnAFlatFaceAgreesWithAlgebra) {
 TEST(ContactForce, ActsWithEqualAndOppositeStrengthOnTheOtherBodyToTheLastBit) {
   Random random(41);
   int touching = 0;
-  for (const Pair& pair : pairs()) {
+  for (const PartPair& pair : pairs()) {
     Evaluator engine(pair.shell, pair.field);
     for (int i = 0; i < 30; ++i) {
       const Pose field = random_pose(random, 1);
@@ -168,7 +168,7 @@ TEST(ContactForce, ActsWithEqualAndOppositeStrengthOnTheOtherBodyToTheLastBit) {
 
 TEST(ContactForce, IsTheSumOfTheForcesOfItsPoints) {
   Random random(42);
-  for (const Pair& pair : pairs()) {
+  for (const PartPair& pair : pairs()) {
     Evaluator engine(pair.shell, pair.field);
     for (int i = 0; i < 30; ++i) {
       const BodyState field{random_pose(random, 1), i % 2 ? 0.0005 : 0};
@@ -300,7 +300,7 @@ double work_along(Evaluator& engine, const std::function<Pose(double)>& way, int
 // piece: with pieces half as long by half as much, and by less than a thousandth of what was turned over here.
 TEST(ContactForce, DoesNoWorkAroundAClosedWay) {
   Random random(45);
-  for (const Pair& pair : pairs()) {
+  for (const PartPair& pair : pairs()) {
     SCOPED_TRACE(pair.name);
     Evaluator engine(pair.shell, pair.field);
     int touched = 0;
@@ -377,4 +377,4 @@ TEST(ContactForce, MomentsMoveWithThePointTheyAreAbout) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

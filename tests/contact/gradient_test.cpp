@@ -1,7 +1,7 @@
 // How the wrench changes with motion: against finite differences, and against the promised stiffness.
 #include "contact/pairs.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace contact_test;
@@ -82,7 +82,7 @@ double quadratic(const Mat6& c, const Vec6& v) {
 // motion that moves no point by more than one unit meets at most largest_stiffness(), and never pulls.
 TEST(ContactStiffness, IsSymmetricNeverNegativeAndNowhereAboveThePromise) {
   Random random(52);
-  for (const Pair& pair : pairs()) {
+  for (const PartPair& pair : pairs()) {
     SCOPED_TRACE(pair.name);
     Evaluator engine(pair.shell, pair.field);
     const double promise = engine.engine.largest_stiffness();
@@ -139,4 +139,4 @@ TEST(ContactStiffness, MeasuredOverAnyPieceOfWayStaysBelowThePromise) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -6,14 +6,14 @@
 
 #include <algorithm>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace contact_test;
 
 TEST(NestedContact, TreeEqualsVisitingEveryPointBitForBitAtEveryLevel) {
   Random random(11);
-  for (const Pair& pair : pairs()) {
+  for (const PartPair& pair : pairs()) {
     SCOPED_TRACE(pair.name);
     Evaluator tree(pair.shell, pair.field), every(pair.shell, pair.field);
     std::size_t touching = 0, culled = 0;
@@ -38,7 +38,7 @@ TEST(NestedContact, TreeEqualsVisitingEveryPointBitForBitAtEveryLevel) {
 // Four caches that could not differ more, and none: at a given level they all give the same bits.
 TEST(NestedContact, ACacheChangesNoBitBeItWarmTinyFreshClearedOrAbsent) {
   Random random(12);
-  for (const Pair& pair : pairs()) {
+  for (const PartPair& pair : pairs()) {
     SCOPED_TRACE(pair.name);
     Evaluator with(pair.shell, pair.field), without(pair.shell, pair.field);
     CoherenceCache warm, tiny(5), cleared;
@@ -75,7 +75,7 @@ TEST(NestedContact, ACacheChangesNoBitBeItWarmTinyFreshClearedOrAbsent) {
 }
 
 TEST(NestedContact, CoherenceSurvivesLongWays) {
-  const Pair& pair = pairs()[0];
+  const PartPair& pair = pairs()[0];
   Evaluator with(pair.shell, pair.field), without(pair.shell, pair.field);
   CoherenceCache cache;
   const double far = 1e7 * static_cast<double>(pair.field.spacing());
@@ -90,7 +90,7 @@ TEST(NestedContact, CoherenceSurvivesLongWays) {
 }
 
 TEST(NestedContact, APairThatIsFreeIsNotLookedAtAgainUntilItMovedAsFarAsItIsFree) {
-  const Pair& pair = pairs()[0];
+  const PartPair& pair = pairs()[0];
   Evaluator engine(pair.shell, pair.field);
   CoherenceCache cache;
   const BodyState shell{{{0, 0, 0.2}, {}}};
@@ -111,7 +111,7 @@ TEST(NestedContact, APairThatIsFreeIsNotLookedAtAgainUntilItMovedAsFarAsItIsFree
 // Slow motion in contact, where the tree is walked only now and then: no point comes into contact unseen.
 TEST(NestedContact, WhatTouchesWhileTheTreeIsNotWalkedIsWhatAWalkWouldFind) {
   Random random(14);
-  for (const Pair& pair : pairs()) {
+  for (const PartPair& pair : pairs()) {
     SCOPED_TRACE(pair.name);
     Evaluator with(pair.shell, pair.field), without(pair.shell, pair.field);
     CoherenceCache cache;
@@ -154,7 +154,7 @@ TEST(NestedContact, AShellThatLayWithinTheOtherPartIsNotLookedUpWholeOnceItHasLe
 
 // A hand that trembles in one place: what the cache knows is not used up.
 TEST(NestedContact, TremblingInOnePlaceKeepsSavingWork) {
-  const Pair& pair = pairs()[0];
+  const PartPair& pair = pairs()[0];
   Evaluator with(pair.shell, pair.field), without(pair.shell, pair.field);
   CoherenceCache cache;
   Random random(13);
@@ -172,7 +172,7 @@ TEST(NestedContact, TremblingInOnePlaceKeepsSavingWork) {
 }
 
 TEST(NestedContact, CountsEveryPointOnceAndInOrder) {
-  const Pair& pair = pairs()[0];
+  const PartPair& pair = pairs()[0];
   Evaluator engine(pair.shell, pair.field);
   engine.at(Pose{{0.01, 0, 0.02}, {}});
   const auto contacts = engine.scratch.touching();
@@ -188,7 +188,7 @@ TEST(NestedContact, CountsEveryPointOnceAndInOrder) {
 }
 
 TEST(NestedContact, PosesThatAreNotNumbersOrTooFarGiveNoContact) {
-  const Pair& pair = pairs()[0];
+  const PartPair& pair = pairs()[0];
   Evaluator engine(pair.shell, pair.field);
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   const Pose good{{0, 0, 0.045}, {}};
@@ -211,7 +211,7 @@ TEST(NestedContact, PosesThatAreNotNumbersOrTooFarGiveNoContact) {
 TEST(NestedContact, NothingTouchesWithinTheGap) {
   Random random(71);
   int apart = 0;
-  for (const Pair& pair : pairs()) {
+  for (const PartPair& pair : pairs()) {
     SCOPED_TRACE(pair.name);
     const NestedContact engine(pair.shell, pair.field, {});
     ContactScratch scratch;
@@ -249,14 +249,14 @@ TEST(NestedContact, NothingTouchesWithinTheGap) {
 }
 
 TEST(NestedContact, RotationsNeedNotBeNormalised) {
-  const Pair& pair = pairs()[0];
+  const PartPair& pair = pairs()[0];
   Evaluator engine(pair.shell, pair.field);
   const PairContact a = engine.at(Pose{{0, 0, 0.045}, {}});
   EXPECT_TRUE(same_bits(engine.at(Pose{{0, 0, 0.045}, {2, 0, 0, 0}}, {{}, {0.5, 0, 0, 0}}), a));
 }
 
 TEST(NestedContact, RefusesSettingsThatMakeNoSense) {
-  const Pair& pair = pairs()[0];
+  const PartPair& pair = pairs()[0];
   const auto make = [&](const ContactSettings& settings) { NestedContact(pair.shell, pair.field, settings); };
   EXPECT_THROW(make({.stiffness = 0}), Error);
   EXPECT_THROW(make({.stiffness = std::numeric_limits<double>::infinity()}), Error);
@@ -268,7 +268,7 @@ TEST(NestedContact, NeitherAllocatesNorLocksWhileEvaluating) {
 #ifndef COTOUCH_RT_GUARD
   GTEST_SKIP() << "a sanitizer brings its own allocator";
 #endif
-  const Pair& pair = pairs()[0];
+  const PartPair& pair = pairs()[0];
   Evaluator engine(pair.shell, pair.field);
   CoherenceCache cache;
   std::vector<Vec3d> forces(pair.shell.point_count());
@@ -293,4 +293,4 @@ TEST(NestedContact, NeitherAllocatesNorLocksWhileEvaluating) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

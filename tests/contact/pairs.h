@@ -11,7 +11,7 @@
 
 namespace cotouch::contact_test {
 
-struct Pair {
+struct PartPair {
   const char* name;
   Shell shell;
   Field field;
@@ -19,9 +19,9 @@ struct Pair {
 
 // Convex against convex, a hole to sit in, an offset copy of the same shape, a shell with its origin far from its
 // points, a shell as the product makes it, and one level only.
-inline const std::vector<Pair>& pairs() {
-  static const std::vector<Pair> all = [] {
-    std::vector<Pair> made;
+inline const std::vector<PartPair>& pairs() {
+  static const std::vector<PartPair> all = [] {
+    std::vector<PartPair> made;
     made.push_back({"ball on box", ball_shell(0.03, 1500, 4), box_field({0.05, 0.04, 0.02}, 40)});
     made.push_back({"ball in torus", ball_shell(0.025, 1000, 3), torus_field(0.03, 0.01, 48)});
     made.push_back({"ball in ball", ball_shell(0.03, 1200, 4), ball_field(0.0301, 32)});

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 void expect_near(const Mat3& a, const Mat3& b, double tolerance) {
@@ -55,4 +55,4 @@ TEST(PointSums, AreWhatOnePointAfterAnotherAddsUpToForAnyCount) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

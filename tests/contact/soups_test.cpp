@@ -3,16 +3,16 @@
 
 #include <support/soups.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace contact_test;
 using soup_test::soups;
 
 // The shell of each soup against the field of the next, and a formula's ball against each field.
-const std::vector<Pair>& soup_pairs() {
-  static const std::vector<Pair> all = [] {
-    std::vector<Pair> made;
+const std::vector<PartPair>& soup_pairs() {
+  static const std::vector<PartPair> all = [] {
+    std::vector<PartPair> made;
     NoProgress quiet;
     for (std::size_t i = 0; i < soups().size(); ++i) {
       const auto& next = soups()[(i + 1) % soups().size()];
@@ -26,7 +26,7 @@ const std::vector<Pair>& soup_pairs() {
 
 TEST(NestedContactOfSoup, TreeEqualsVisitingEveryPointBitForBitAtEveryLevel) {
   Random random(11);
-  for (const Pair& pair : soup_pairs()) {
+  for (const PartPair& pair : soup_pairs()) {
     SCOPED_TRACE(pair.name);
     Evaluator tree(pair.shell, pair.field), every(pair.shell, pair.field);
     std::size_t touching = 0, culled = 0;
@@ -49,7 +49,7 @@ TEST(NestedContactOfSoup, TreeEqualsVisitingEveryPointBitForBitAtEveryLevel) {
 // Slow motion in contact, with what earlier cycles knew: the same bits as without.
 TEST(NestedContactOfSoup, ACacheChangesNoBit) {
   Random random(14);
-  for (const Pair& pair : soup_pairs()) {
+  for (const PartPair& pair : soup_pairs()) {
     SCOPED_TRACE(pair.name);
     Evaluator with(pair.shell, pair.field), without(pair.shell, pair.field);
     CoherenceCache cache;
@@ -75,4 +75,4 @@ TEST(NestedContactOfSoup, ACacheChangesNoBit) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 Part prepared(const TriangleMesh& mesh, int resolution, std::uint32_t points) {
@@ -50,4 +50,4 @@ TEST(ThinnestWall, IsThatOfTheThinnestPlace) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

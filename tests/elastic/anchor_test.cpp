@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 const TetMesh& bar() {
@@ -143,4 +143,4 @@ TEST(Anchor, OtherTextIsRefusedWithExamples) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

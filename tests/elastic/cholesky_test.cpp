@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 std::vector<Vec3d> positions(const TetMesh& mesh, const FemSystem& system) {
@@ -110,4 +110,4 @@ TEST(SparseCholesky, FactorGrowsAsTheoryOfNestedDissectionSays) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

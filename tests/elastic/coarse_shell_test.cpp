@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace elastic_test;
@@ -62,4 +62,4 @@ TEST(CoarseShell, NoPointMovesByMoreThanTheBoundAndTheBoundIsClose) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace elastic_test;
@@ -153,4 +153,4 @@ TEST(Deformation, GivesTheSameBitsWhateverWasAskedBefore) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

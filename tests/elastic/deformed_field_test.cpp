@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace elastic_test;
@@ -221,4 +221,4 @@ TEST(DeformedField, SeveralDomainsAgreeWithOneWhereNothingIsBent) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

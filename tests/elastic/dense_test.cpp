@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 std::vector<double> random_values(std::size_t count, std::uint64_t seed) {
@@ -99,4 +99,4 @@ TEST(Dense, CholeskyRefusesWhatIsNotPositiveDefinite) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

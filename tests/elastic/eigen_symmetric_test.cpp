@@ -9,7 +9,7 @@
 #include <limits>
 #include <numbers>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 void expect_eigen(const std::vector<double>& a, std::size_t n, double scale) {
@@ -76,4 +76,4 @@ TEST(EigenSymmetric, NumbersThatAreNotFiniteAreRefused) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

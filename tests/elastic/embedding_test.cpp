@@ -14,7 +14,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // Of a torus with the radii 5 and 2 cm.
@@ -176,4 +176,4 @@ TEST(Embedding, NothingToEmbedInAndPointsThatAreNoneAreRefused) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

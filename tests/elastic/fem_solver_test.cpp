@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 const Material k_material{2e6, 0.3, 1200, 0, 0};
@@ -101,4 +101,4 @@ TEST(FemSolver, FreeBodyIsNotDeformedByForcesThatOnlyAccelerateIt) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

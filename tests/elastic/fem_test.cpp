@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr Vec3d k_size{0.2, 0.1, 0.15};
@@ -202,4 +202,4 @@ TEST(Fem, AnchorsThatDoNotHoldAreRefused) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(Material, AllNamedOnesAreSound) {
@@ -87,4 +87,4 @@ TEST(Material, NearlyIncompressibleOnesAreSaidToLock) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace elastic_test;
@@ -346,4 +346,4 @@ TEST(ModalBody, AStepDoesNotAllocate) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace test;
@@ -147,4 +147,4 @@ TEST(ModalDerivatives, RefusesMoreShapesThanThereAre) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -9,7 +9,7 @@
 
 #include "support/elastic_parts.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace elastic_test;
@@ -54,4 +54,4 @@ TEST(ModelModes, CountsTheNodesThatAreHeld) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

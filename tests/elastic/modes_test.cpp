@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 const Material k_material{2e6, 0.3, 1200, 0, 0};
@@ -390,4 +390,4 @@ TEST(Modes, ProgressGoesForwardThroughTheStagesAndMayStopTheWork) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

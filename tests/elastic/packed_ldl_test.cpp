@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // Element (i, j) of a packed matrix.
@@ -73,4 +73,4 @@ TEST(PackedLdl, RefusesSmallPivotsAndWhatIsNotANumber) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // Two tetrahedra with a common face, of 1/6 and 1/3 m^3, a triangle, a line, and a node that none of them has.
@@ -324,4 +324,4 @@ TEST(ReadTets, FilesAreChosenByTheirEndingAndNamedInErrors) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

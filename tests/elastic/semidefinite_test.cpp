@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // G = B B' with B of n rows and `rank` columns.
@@ -72,4 +72,4 @@ TEST(Semidefinite, OfNothingAnswersNothing) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

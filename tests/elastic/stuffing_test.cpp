@@ -19,7 +19,7 @@
 #include <filesystem>
 #include <set>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 Field field_of(const TriangleMesh& mesh, int resolution = 64) {
@@ -250,4 +250,4 @@ TEST(Stuffing, TheBunnyIsWellShaped) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

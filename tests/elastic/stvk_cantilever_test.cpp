@@ -10,7 +10,7 @@
 
 #include <cmath>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace test;
@@ -198,4 +198,4 @@ TEST(StvkCantilever, PluckedSteelBarStaysCalmAtOneMillisecond) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

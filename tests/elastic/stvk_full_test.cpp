@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace test;
@@ -98,4 +98,4 @@ TEST(StvkFull, ForceOfATinyPullIsHookes) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

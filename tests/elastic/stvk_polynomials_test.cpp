@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace test;
@@ -122,4 +122,4 @@ TEST(StvkPolynomials, RefusesTooManyShapes) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -8,7 +8,7 @@
 #include <complex>
 #include <numbers>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace test;
@@ -278,4 +278,4 @@ TEST(StvkStep, DoesNotAllocate) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace elastic_test;
@@ -39,4 +39,4 @@ TEST(SurfaceUpdate, PutsEveryNodeWhereTheDeformationHasIt) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

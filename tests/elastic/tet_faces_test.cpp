@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TetMesh two_boxes(const Vec3d& second_at) {
@@ -109,4 +109,4 @@ TEST(TetNodes, UnusedOnesAreDroppedAndTheOthersKeepTheirOrder) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(TetQuality, OfARegularTetrahedronIsOne) {
@@ -55,4 +55,4 @@ TEST(TetQuality, OfNothingIsZero) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // The integral itself, by Simpson's rule.
@@ -74,4 +74,4 @@ TEST(Warp, IsBoundedByTheLinearDisplacement) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(Beam, ReportsFiveFrequenciesAndTwoBends) {
@@ -132,4 +132,4 @@ TEST(Beam, HasTheFrequenciesThatCalculiXFinds) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(BeamTheory, ThinBeamsVibrateAsEulerAndBernoulliSay) {
@@ -37,4 +37,4 @@ TEST(BeamTheory, ThickBeamsVibrateMoreSlowlyTheMoreTheyBend) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

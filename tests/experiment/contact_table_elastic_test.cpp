@@ -6,7 +6,7 @@
 
 #include <map>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 SceneBody body_of(std::uint32_t id, Motion motion, std::shared_ptr<const Part> part, const Pose& pose) {
@@ -52,4 +52,4 @@ TEST(ContactTableElastic, ARowHasTheColumnsOfTableOne) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

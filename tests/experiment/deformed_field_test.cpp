@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(DeformedFieldExperiment, SeveralDomainsTakeTheMirroredLegsAway) {
@@ -29,4 +29,4 @@ TEST(DeformedFieldExperiment, SeveralDomainsTakeTheMirroredLegsAway) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

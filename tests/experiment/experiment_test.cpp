@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 const Experiment& any_experiment() {
@@ -61,4 +61,4 @@ TEST(ExperimentStatistics, PercentilesAreOrderStatistics) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

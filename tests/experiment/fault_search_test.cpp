@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(FaultSearch, FindsNeitherMismatchesNorSessionsThatAreStuck) {
@@ -35,4 +35,4 @@ TEST(FaultSearch, CatchesAWorldThatMissesAnInput) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

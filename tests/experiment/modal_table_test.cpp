@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(ModalTable, ARowSaysWhatTheIssueAsksFor) {
@@ -37,4 +37,4 @@ TEST(ModalTable, ARowSaysWhatTheIssueAsksFor) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

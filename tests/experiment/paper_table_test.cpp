@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // The paper's total is the sum of its parts: virtual coupling, StVK and traversal.
@@ -24,4 +24,4 @@ TEST(PaperTable, CoherenceSavesNodesAndLevelsExist) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

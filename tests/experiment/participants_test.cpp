@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr double k_tick = 0.01;
@@ -141,4 +141,4 @@ TEST(Participants, GiveWayToAForce) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -12,8 +12,7 @@
 
 #include "support/temporary_folder.h"
 
-using namespace cotouch;
-
+namespace cotouch::this_file {
 namespace {
 
 constexpr Color k_white{255, 255, 255};
@@ -139,3 +138,5 @@ TEST(Picture, ACutoutKeepsItsColoursAndShowsWhatIsBehindIt) {
   ASSERT_NE(png_image_finish_read(&png, nullptr, pixels.data(), 0, nullptr), 0);
   for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(pixels[i], wanted[i], 2) << i;
 }
+
+}  // namespace cotouch::this_file

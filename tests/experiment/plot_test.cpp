@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-using namespace cotouch;
-
+namespace cotouch::this_file {
 namespace {
 
 // Tags nest, attributes are quoted, and text holds neither a bare '<' nor a bare '&'. Enough of XML for what we write.
@@ -127,3 +126,5 @@ TEST(Plot, ThinsLongLinesButKeepsTheirPeaks) {
   // The peak touches the panel's top, 48 pixels from the picture's.
   EXPECT_NE(svg.find(",48.0 "), std::string::npos);
 }
+
+}  // namespace cotouch::this_file

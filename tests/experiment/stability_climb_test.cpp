@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(StabilityClimb, HandsAreLightFastTappingAndServedLateToo) {
@@ -83,4 +83,4 @@ TEST(StabilityClimb, SaysThatEnergyCameWhileTouching) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

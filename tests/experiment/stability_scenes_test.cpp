@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(StabilityScenes, EveryBuiltInSceneHasAHandThatStartsWhereItsBodyIs) {
@@ -78,4 +78,4 @@ TEST(StabilityScenes, TheTheorySpeaksOnlyOfOneBodyThatMovesAndNoneThatBends) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

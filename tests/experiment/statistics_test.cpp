@@ -8,7 +8,7 @@
 #include <array>
 #include <cmath>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(Statistics, MeanAndDeviationAreThoseOfASample) {
@@ -153,4 +153,4 @@ TEST(Statistics, TooFewValuesAreRefusedInWords) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

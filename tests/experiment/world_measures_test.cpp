@@ -11,7 +11,7 @@
 
 #include "touch/fixtures.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // One free body that meets nothing: 0.1 kg, alike in all directions.
@@ -205,4 +205,4 @@ TEST(ExperimentWorldSlow, ThinSheetsKeepTheirPromises) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -25,7 +25,7 @@
 #include "support/exact_winding.h"
 #include "support/thorough.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing_support::exact_winding_number;
@@ -627,4 +627,4 @@ TEST_F(BuildFieldSlow, SignsTheDragon) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr double k_half_diagonal = 0.8661;  // sqrt(3)/2, and half a quantum (1/2048) fits in the rounding
@@ -309,4 +309,4 @@ TEST(Field, RefusesDamagedData) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -6,7 +6,7 @@
 
 #include <map>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 double torus_distance(const Vec3d& p) {
@@ -63,4 +63,4 @@ TEST(Isosurface, RefusesLevelsBeyondTheBand) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr float k_infinity = std::numeric_limits<float>::infinity();
@@ -214,4 +214,4 @@ TEST(Lookups, ReachTheLastPosition) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

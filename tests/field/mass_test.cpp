@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr double k_water = 1000;  // kg/m^3
@@ -115,4 +115,4 @@ TEST(FieldMass, RefusesADensityOfNothing) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

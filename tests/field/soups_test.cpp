@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using soup_test::Soup, soup_test::soups;
@@ -95,4 +95,4 @@ TEST(FieldOfSoupSlow, TakesNoMoreBricksThanItsSurfaceNeedsAndAThirdOfADenseGrid)
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

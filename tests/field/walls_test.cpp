@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 const Quat k_tilt = quat_from_rotation_vector({0.3, 0.2, 0.1});  // along no axis of the lattice
@@ -110,4 +110,4 @@ TEST(ThinWalls, AreNotFoundInSolidsAndSharpEdges) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

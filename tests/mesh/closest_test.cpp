@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // Triangles of every kind: small, large, needles, points, and copies of each other.
@@ -118,4 +118,4 @@ TEST(ClosestTriangle, SurvivesThousandsOfTrianglesInOnePlace) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 ImportedMesh load_text(const std::string& text, const char* name, const ImportOptions& options = {}) {
@@ -516,4 +516,4 @@ TEST(Import, ErrorsTellProgramsWhatKindTheyAre) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

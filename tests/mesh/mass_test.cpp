@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr double k_steel = 7850;  // kg/m^3
@@ -177,4 +177,4 @@ TEST(Mass, KnowsWhichMatterCanExist) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

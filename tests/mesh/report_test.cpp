@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // Every triangle with corners of its own, as STL files have them.
@@ -153,4 +153,4 @@ TEST(MeshReport, ReadsLikeSentences) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

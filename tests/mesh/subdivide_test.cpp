@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // Every directed edge once, and its opposite once.
@@ -41,4 +41,4 @@ TEST(Subdivide, KeepsToItsLimitAndLeavesShortEdgesAlone) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // Triangles that all face like the polygon and have its area together cover it and nothing else.
@@ -54,4 +54,4 @@ TEST(AddPolygon, CoversACombOfAThousandCorners) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

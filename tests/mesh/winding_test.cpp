@@ -9,7 +9,7 @@
 
 #include "support/exact_winding.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing_support::exact_winding_number;
@@ -163,4 +163,4 @@ TEST(WindingNumber, OnTheSurfaceOfABoxIsTheInsideShareOrHalfATurnBeside) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

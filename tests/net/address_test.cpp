@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(NetAddress, TextComesBackAsItWas) {
@@ -58,4 +58,4 @@ TEST(NetAddress, BytesComeBackAsTheyWere) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

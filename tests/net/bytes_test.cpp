@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(Bytes, NumbersComeBackAsTheyWere) {
@@ -60,4 +60,4 @@ TEST(Bytes, ATextLongerThanAllowedIsRefused) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -8,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using Datagram = std::vector<std::byte>;
@@ -233,4 +233,4 @@ TEST(Relay, OnlySealedDatagramsArePassedOn) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -1,6 +1,6 @@
 #include "net/handshake_fixture.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 struct Pair {
@@ -116,4 +116,4 @@ TEST(Credential, TheHostCannotMakeTheKeysOfTwoOthers) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -12,7 +12,7 @@
 #include "support/error_code.h"
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -154,4 +154,4 @@ TEST(IdentityFile, ProgramsThatStartAtOnceGetTheSame) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

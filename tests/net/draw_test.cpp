@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr int k_draws = 100'000;
@@ -76,4 +76,4 @@ TEST(Draw, AHeavyTailWithoutMeanIsNothing) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -6,7 +6,7 @@
 
 #include <malloc.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using State = ClientHandshake::State;
@@ -367,4 +367,4 @@ TEST_F(Insider, CannotFillMoreThanTheKeptAnswers) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -1,7 +1,7 @@
 // What a host may be made to send: nothing to a message that is too short to pay for its reply.
 #include "net/handshake_fixture.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr std::size_t k_shortest_of_any_version = 256;
@@ -31,4 +31,4 @@ TEST(HandshakeLength, AHelloThatIsTooShortOrTooLongGetsNoReply) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using State = ClientHandshake::State;
@@ -332,4 +332,4 @@ TEST(Handshake, SurvivesLossRepetitionAndDisorder) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -4,7 +4,7 @@
 
 #include "support/error_code.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr std::uint64_t k_now = 1700000000;
@@ -165,4 +165,4 @@ TEST(Invite, TwoSessionsHaveDifferentSecretsAndNumbers) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -13,7 +13,7 @@
 
 #include "support/error_code.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr int k_many = 100'000;
@@ -429,4 +429,4 @@ TEST(Link, ValuesThatMakeNoSenseAreRefused) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

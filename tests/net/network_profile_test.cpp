@@ -14,7 +14,7 @@
 #include "support/error_code.h"
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr int k_draws = 100'000;
@@ -263,4 +263,4 @@ TEST(NetworkProfile, IsReadFromAFile) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

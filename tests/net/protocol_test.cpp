@@ -5,7 +5,7 @@
 
 #include <deque>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // While it lives, each thing that is drawn at random consists of the next of these numbers, again and again.
@@ -109,4 +109,4 @@ TEST(Protocol, IsWhatAnIndependentProgramMakesOfTheSpecification) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -16,7 +16,7 @@
 
 #include "support/error_code.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -277,4 +277,4 @@ TEST(SimulatedNetwork, RefusesEndpointsThatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

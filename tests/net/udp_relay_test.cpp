@@ -21,7 +21,7 @@
 #include "support/error_code.h"
 #include "support/eventually.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace std::chrono_literals;
@@ -413,4 +413,4 @@ TEST(UdpRelay, APortThatIsTakenIsRefusedInWords) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -18,7 +18,7 @@
 #include "support/error_code.h"
 #include "support/eventually.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace std::chrono_literals;
@@ -193,4 +193,4 @@ TEST(SocketAddress, ComesBackAsItWas) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

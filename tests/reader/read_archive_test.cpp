@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using Files = std::vector<std::pair<std::string, std::string>>;
@@ -170,4 +170,4 @@ TEST(XmlHead, SaysInWhichLineTextIsNoXml) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -359,4 +359,4 @@ TEST_F(ReaderProcess, IsMissedInWords) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -9,7 +9,7 @@
 
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(Access, TokensAreLongAndNeverTheSame) {
@@ -118,4 +118,4 @@ TEST(ViewerCommands, AreReadAndGarbageIsNamed) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -7,7 +7,7 @@
 #include "support/temporary_folder.h"
 #include "support/zip_writer.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_serve;
@@ -226,4 +226,4 @@ TEST_F(DroppedParts, AreRefusedAPlaceThatIsNone) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -12,7 +12,7 @@
 #include "session/elastic_scene.h"
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_serve;
@@ -222,4 +222,4 @@ TEST_F(ElasticPage, AHandBendsABodyThatIsFixedAndFramesAndRecordingsSayHow) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

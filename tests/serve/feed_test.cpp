@@ -4,7 +4,7 @@
 
 #include "serve/server_fixture.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_serve;
@@ -464,4 +464,4 @@ TEST_F(Feed, TellsViewersGoodbyeAndComesBackOnTheSamePort) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 const std::string k_secret = "0123456789abcdef0123456789abcdef";
@@ -100,4 +100,4 @@ TEST(LinkBook, HoldsSoManyLinksAndForgetsThoseThatEnded) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

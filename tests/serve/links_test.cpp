@@ -7,7 +7,7 @@
 
 #include "serve/server_fixture.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_serve;
@@ -205,4 +205,4 @@ TEST_F(Links, GuestsDoNotSeeTheInvitation) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -10,7 +10,7 @@
 #include "serve/page_client.h"
 #include "support/eventually.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_serve;
@@ -131,4 +131,4 @@ TEST_F(LongAnswersTest, ThatNobodyFetchesAreBoundedForEachLink) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -10,7 +10,7 @@
 #include "session/shared_recording.h"
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_serve;
@@ -587,4 +587,4 @@ TEST_F(PageHostTest, NearnessIsWarmWhereTheOtherPartIs) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

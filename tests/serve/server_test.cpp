@@ -6,7 +6,7 @@
 #include "serve/server_fixture.h"
 #include "support/sanitized.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_serve;
@@ -305,4 +305,4 @@ TEST_F(Server, WhatFollowsAGetIsNotTakenForAnotherRequest) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -10,7 +10,7 @@
 #include "serve/serve_fixture.h"
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_serve;
@@ -402,4 +402,4 @@ TEST_F(SharingPages, CommandsReachTheSessionAndAreAnswered) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -14,7 +14,7 @@
 #include "serve/certificate.h"
 #include "serve/server_fixture.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_serve;
@@ -180,4 +180,4 @@ TEST_F(TlsServer, SaysWhichFileIsWrong) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 template <class T>
@@ -342,4 +342,4 @@ TEST(Wire, TellsHowBodiesAreBent) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

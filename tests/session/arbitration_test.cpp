@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr ParticipantId k_ann{1}, k_bob{2}, k_mouse{3}, k_script{4}, k_gone{9};
@@ -211,4 +211,4 @@ TEST(Arbitration, SettingsStayWithinWhatADeviceCanGive) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

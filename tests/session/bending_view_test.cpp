@@ -12,7 +12,7 @@
 
 #include "session/elastic_scene.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -127,4 +127,4 @@ TEST(Pictures, KnowWhereTheirVerticesLieInTheTetrahedra) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

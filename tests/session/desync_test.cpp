@@ -3,7 +3,7 @@
 
 #include "session/table_of_members.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -68,4 +68,4 @@ TEST(Desync, WhoeverIsAloneAsksMostAlthoughTheKeeperDiffersToo) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

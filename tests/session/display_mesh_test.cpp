@@ -11,7 +11,7 @@
 #include <set>
 #include <tuple>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 double diagonal(const TriangleMesh& mesh) {
@@ -112,4 +112,4 @@ TEST(DisplayMesh, OfABoxFarFromTheOriginKeepsItsCorners) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -10,7 +10,7 @@
 
 #include "session/program.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -305,4 +305,4 @@ TEST_F(BendingTest, ASceneThatChangedInTheMeantimeIsLeftAlone) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -10,7 +10,7 @@
 
 #include "session/session_fixture.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -114,4 +114,4 @@ TEST_F(FollowingWorld, OnlyTheLargestForceChanges) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

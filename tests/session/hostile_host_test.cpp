@@ -4,7 +4,7 @@
 #include "session/peer_on_network.h"
 #include "session/program.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -99,4 +99,4 @@ TEST(HostileHost, CannotGiveAnotherSceneThanItSays) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -3,7 +3,7 @@
 
 #include "session/table_of_members.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -128,4 +128,4 @@ TEST(HostileInput, MakesNoMoreMarksThanAreKept) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -4,7 +4,7 @@
 
 #include "session/table_of_members.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -166,4 +166,4 @@ TEST(TickClock, IsNotConfusedByALeadWithoutMeasure) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -5,7 +5,7 @@
 #include "session/peer_on_network.h"
 #include "session/program.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -129,4 +129,4 @@ TEST_F(HostileSessionSlow, HasNoRoomForMoreGuestsThanItKeeps) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

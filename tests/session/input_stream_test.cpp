@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 PeerInput pressed(std::uint32_t buttons) {
@@ -53,4 +53,4 @@ TEST(InputStream, NothingComesAfterItsEnd) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

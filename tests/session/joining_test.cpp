@@ -3,7 +3,7 @@
 
 #include "session/program.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -123,4 +123,4 @@ TEST_F(JoiningSlow, TwoProgramsAtFivePercentLossSendAtMost16KilobytesASecond) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

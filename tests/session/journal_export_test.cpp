@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -66,4 +66,4 @@ TEST(JournalExport, RefusesTicksThatLeadElsewhere) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

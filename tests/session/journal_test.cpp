@@ -18,7 +18,7 @@
 #include <csignal>
 #include <fstream>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 std::vector<std::byte> bytes_of(std::string_view text) {
@@ -523,4 +523,4 @@ TEST_F(JournalTest, LeavesNothingBehindIfItCannotBeMade) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

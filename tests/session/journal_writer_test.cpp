@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 class JournalWriterTest : public testing::Test {
@@ -105,4 +105,4 @@ TEST_F(JournalWriterTest, LeavesOutWhatFollowsASnapshotThatWasLeftOut) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(Names, LabelsAreHarmless) {
@@ -59,4 +59,4 @@ TEST(Names, OfTwoTheSecondHasANumber) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

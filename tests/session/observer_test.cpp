@@ -11,7 +11,7 @@
 #include <fstream>
 #include <set>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -258,4 +258,4 @@ TEST(ObserverSlow, HoldsNobodyUpWhileItsDiskIsSlow) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

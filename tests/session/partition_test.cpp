@@ -1,7 +1,7 @@
 // Programs that do not hear each other for a while.
 #include "session/program.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -52,4 +52,4 @@ TEST_F(PartitionSlow, BothGoOnAloneAndThenTogether) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

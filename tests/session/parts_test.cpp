@@ -18,7 +18,7 @@
 #include "support/eventually.h"
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -346,4 +346,4 @@ TEST(RecordedScenes, KeepTheirNumbersAndTakeBareNames) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

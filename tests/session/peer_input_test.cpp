@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 std::vector<std::byte> written(const std::vector<PeerInput>& inputs) {
@@ -94,4 +94,4 @@ TEST(PeerInput, BeyondWhatCanBeSentIsRefused) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr double k_tick = 0.01;  // seconds
@@ -103,4 +103,4 @@ TEST(PeerLink, NumbersThatBeginAgainChangeNothing) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -41,4 +41,4 @@ TEST(PeerMessageLimits, FlagsThatMeanNothingMakeItNothing) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -113,4 +113,4 @@ TEST(PeerMessage, IsNeverLongerThanADatagramCarries) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

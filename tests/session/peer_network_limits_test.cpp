@@ -3,7 +3,7 @@
 
 #include "session/peer_on_network.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -112,4 +112,4 @@ TEST_F(PeerNetworkLimits, AnEmulatedNetworkDelaysWhatComesAndWhatGoes) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -5,7 +5,7 @@
 
 #include "session/peer_on_network.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -180,4 +180,4 @@ TEST_F(PeerNetworkTest, KeepsNothingOfAStrangersFlood) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr double k_tick = 0.01;
@@ -333,4 +333,4 @@ TEST(Prediction, NeitherAllocatesNorLocks) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using Kind = RecordedEvent::Kind;
@@ -38,4 +38,4 @@ TEST(RecordedEvents, WhoeverIsUnknownHasAHandOrNoName) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -6,7 +6,7 @@
 #include "session/shared_fixture.h"
 #include "support/thorough.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -222,4 +222,4 @@ TEST(SyncTestSlow, EveryBuiltInSceneCanBeTakenBack) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -12,7 +12,7 @@
 
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 const std::string k_part = "cotouch = 2\n[[body]]\n[[body.part]]\nmesh = \"bar.obj\"\n";
@@ -181,4 +181,4 @@ TEST(ElasticSceneFiles, AGivenMassCountsMoreThanTheMaterial) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

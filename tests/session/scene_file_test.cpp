@@ -15,7 +15,7 @@
 
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 void expect_near(const Pose& a, const Pose& b) {
@@ -547,4 +547,4 @@ TEST(SceneFiles, TheExampleComesToRest) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -10,7 +10,7 @@
 #include "support/eventually.h"
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -189,4 +189,4 @@ TEST_F(SceneLimits, NothingIsHeavierThanWhatItLiesOnCanBear) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -17,7 +17,7 @@
 #include <set>
 #include <thread>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -210,4 +210,4 @@ TEST(SceneSaving, ASceneIsReplacedOnlyIfThatIsWanted) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

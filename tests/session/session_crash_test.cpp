@@ -18,7 +18,7 @@
 #include "support/eventually.h"
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -562,4 +562,4 @@ TEST_F(CrashTest, AMeshThatTakesForEverDoesNotKeepASceneFromOpening) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -3,7 +3,7 @@
 
 #include "session/program.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -52,4 +52,4 @@ TEST(SessionRecordingSlow, IsReplayedBitForBitWithAllThatHappened) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -14,7 +14,7 @@
 #include "support/eventually.h"
 #include "support/temporary_folder.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -540,4 +540,4 @@ TEST_F(SessionTest, WhoeverHoldsSomethingWhenItIsSharedIsToldWhyItIsLetGo) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

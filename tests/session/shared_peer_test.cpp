@@ -6,7 +6,7 @@
 
 #include "session/shared_fixture.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -348,4 +348,4 @@ TEST(SharedPeerSlow, SixteenWhoJoinAnAwfulNetworkAtOnceComeTogether) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

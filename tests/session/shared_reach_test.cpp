@@ -3,7 +3,7 @@
 
 #include "session/shared_fixture.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -75,4 +75,4 @@ TEST(SharedReach, OnlyWhatChangedIsSimulatedAgain) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

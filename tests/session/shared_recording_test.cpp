@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -76,4 +76,4 @@ TEST(RecordedScenes, OfOlderRecordingsStepWithTheTouchLoop) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

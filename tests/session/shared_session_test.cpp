@@ -1,7 +1,7 @@
 // Shared sessions with real sockets, real encryption and real clocks, on one machine.
 #include "session/program.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -47,4 +47,4 @@ TEST(SharedSession, TheBodiesOfASharedSceneMayHaveAnyNumbers) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -3,7 +3,7 @@
 
 #include "session/table_of_members.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -161,4 +161,4 @@ TEST(Standstill, NothingIsLostThatIsSaidWhileAStateIsHealed) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

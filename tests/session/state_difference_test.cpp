@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -29,4 +29,4 @@ TEST(StateDifference, NamesTheFirstFieldThatDiffers) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 HandInput random_hand(Random& random) {
@@ -95,4 +95,4 @@ TEST(TickRecord, RefusesWhatItWouldNotHaveWritten) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 Bytes piece_of(const ObjectName& object, std::size_t number, std::size_t size) {
@@ -39,4 +39,4 @@ TEST(TransferLimits, APieceOfAnotherLengthIsNotTaken) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 std::shared_ptr<const Bytes> content(std::size_t size, std::uint64_t seed) {
@@ -138,4 +138,4 @@ TEST(Allowance, ComesBackWithTimeUpToItsMost) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

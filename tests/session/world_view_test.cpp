@@ -9,7 +9,7 @@
 
 #include "session/session_fixture.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace testing_session;
@@ -153,4 +153,4 @@ TEST(Sight, NearnessTellsOnlyOfWhatIsHeldOrMoves) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

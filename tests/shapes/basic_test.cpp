@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(Shapes, BoxIsClosedAndHasItsVolume) {
@@ -56,4 +56,4 @@ TEST(Shapes, RefuseSettingsThatDescribeNothing) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 double polygon(int n) {  // area of a regular n-gon in the unit circle
@@ -88,4 +88,4 @@ TEST(BlockModel, RefusesWhatItCannotMesh) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(Blocks, AreSolidsOfTheirSize) {
@@ -67,4 +67,4 @@ TEST(Blocks, RefuseSettingsThatDescribeNothing) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

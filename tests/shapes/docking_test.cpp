@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(Docking, BracketAndBoxAreSolidsOfTheirSize) {
@@ -80,4 +80,4 @@ TEST(Docking, RefusesAClearanceOfNothing) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

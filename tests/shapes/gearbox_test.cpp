@@ -7,7 +7,7 @@
 
 #include <set>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 class Gearbox : public ::testing::Test {
@@ -109,4 +109,4 @@ TEST_F(Gearbox, LaidOutPartsLieApartOnTheTable) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

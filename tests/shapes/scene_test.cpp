@@ -14,7 +14,7 @@
 #include <cmath>
 #include <set>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 std::uint64_t hash_of(const TriangleMesh& mesh) {
@@ -279,4 +279,4 @@ TEST(SceneShapes, RefuseSettingsThatDescribeNothing) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

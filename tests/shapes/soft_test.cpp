@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(SoftShapes, AreClosedSolids) {
@@ -73,4 +73,4 @@ TEST(SoftShapes, ImpossibleSettingsAreRefused) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

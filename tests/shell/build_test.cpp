@@ -12,7 +12,7 @@
 #include <limits>
 #include <numbers>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 Shell build(const Field& field, std::uint32_t points, double offset = 0.5, std::uint64_t seed = 1) {
@@ -264,4 +264,4 @@ TEST(ShellBuild, CanBeStoppedAndReportsItsProgress) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -7,7 +7,7 @@
 
 #include <cstdio>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 TEST(IntricateShellSlow, SpacingIsEvenAtEveryLevelOfIntricateParts) {
@@ -31,4 +31,4 @@ TEST(IntricateShellSlow, SpacingIsEvenAtEveryLevelOfIntricateParts) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

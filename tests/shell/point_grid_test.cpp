@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 std::vector<Vec3f> random_points(std::size_t count, std::uint64_t seed) {
@@ -89,4 +89,4 @@ TEST(PointGrid, MortonOrderIsAPermutationAlongTheCurve) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

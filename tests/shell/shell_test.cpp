@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // Two points on top; five in all. Written by hand from the rules in shell.h.
@@ -107,4 +107,4 @@ TEST(Shell, RefusesEveryKindOfDamage) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // Random points of the unit sphere: the tree's rules hold for any points, even ones or not.
@@ -117,4 +117,4 @@ TEST(Tree, TakesASinglePointAndCoincidentPoints) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

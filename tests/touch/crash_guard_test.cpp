@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // A motor that keeps the last force that it was told.
@@ -192,4 +192,4 @@ TEST(CrashGuard, ThatIsGoneItselfIsNoticed) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

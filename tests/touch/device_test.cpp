@@ -9,7 +9,7 @@
 #include <cmath>
 #include <functional>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // A device without encoder steps, delay or friction, held by nothing.
@@ -238,4 +238,4 @@ TEST(SimulatedDevice, FrictionHoldsHalfAnEncoderStep) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -15,7 +15,7 @@
 #include <thread>
 #include <type_traits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing::ProbeDevice;
@@ -380,4 +380,4 @@ TEST(ForceLimiter, TwoThreadsNeverReachTheDeviceAtOnce) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

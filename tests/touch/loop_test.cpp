@@ -19,7 +19,7 @@
 
 #include <sched.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing::k_peg;
@@ -546,4 +546,4 @@ TEST(CycleHistogram, QuantilesAreBucketEdgesAndTheLongestIsExact) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

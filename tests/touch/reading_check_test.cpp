@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing::k_peg;
@@ -144,4 +144,4 @@ TEST(ReadingCheck, ADeviceThatNeverReadAPoseHasNoHand) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -15,7 +15,7 @@
 
 #include <future>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing::peg_model;
@@ -184,4 +184,4 @@ TEST(RecordingStream, EndsWhenItHasTakenAllItMay) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -18,7 +18,7 @@
 #include <cstring>
 #include <set>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing::k_peg;
@@ -621,4 +621,4 @@ TEST(Recording, SaysWhichFileIsMissingOrUnwritable) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

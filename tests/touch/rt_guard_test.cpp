@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using Deed = std::function<void()>;
@@ -221,4 +221,4 @@ TEST(RealtimeGuard, SeesAllocationsLocksAndWaitsInsideASectionOnly) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -9,7 +9,7 @@
 
 #include "support/elastic_parts.h"
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace elastic_test;
@@ -172,4 +172,4 @@ TEST(SharedBending, ARollbackWhileItIsHeldIsNoStepInTheForce) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

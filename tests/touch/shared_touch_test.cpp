@@ -13,7 +13,7 @@
 #include <cmath>
 #include <functional>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing::k_peg;
@@ -390,4 +390,4 @@ TEST(SharedTouch, TwoHandsOnOneBodySettleHoweverLateTheyLearnOfEachOther) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

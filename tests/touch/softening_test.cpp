@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing::k_peg;
@@ -122,4 +122,4 @@ TEST(TouchLoop, NeverHoldsAHandStifferThanItsDeviceBears) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

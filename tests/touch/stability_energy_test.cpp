@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 constexpr double k_stiffness = 1000;  // N/m
@@ -223,4 +223,4 @@ TEST(StabilityEnergy, WhatAGroundThrowsUpIsCreated) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

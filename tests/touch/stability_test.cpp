@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing::k_peg;
@@ -262,4 +262,4 @@ TEST(Stability, NeedsABodyForTheHand) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

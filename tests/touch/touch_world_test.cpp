@@ -14,7 +14,7 @@
 #include <cmath>
 #include <thread>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using testing::k_peg;
@@ -213,4 +213,4 @@ TEST(LocalWorld, APressSettlesBetweenCouplingAndContact) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 const CouplingSettings k_settings{.linear_stiffness = 800, .angular_stiffness = 2, .max_force = 5, .max_torque = 0.4};
@@ -98,4 +98,4 @@ TEST(Coupling, SaysNothingWhereItHasNoStiffness) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

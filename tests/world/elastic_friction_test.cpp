@@ -10,7 +10,7 @@
 #include <cmath>
 #include <vector>
 
-namespace cotouch::world_test {
+namespace cotouch::world_test::this_file {
 namespace {
 
 using namespace elastic_test;
@@ -128,4 +128,4 @@ TEST(ElasticFriction, ABarThatSlidesOnABodyAtRestLosesCoulombsWork) {
 }
 
 }  // namespace
-}  // namespace cotouch::world_test
+}  // namespace cotouch::world_test::this_file

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <map>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // As users see it, prepared without the cache and once. Rigid: the same with nothing that bends.
@@ -303,4 +303,4 @@ TEST(ElasticScenes, HandsThatHoldTheBarCarryItsWeight) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

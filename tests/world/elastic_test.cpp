@@ -14,7 +14,7 @@
 #include <cmath>
 #include <vector>
 
-namespace cotouch::world_test {
+namespace cotouch::world_test::this_file {
 namespace {
 
 using namespace elastic_test;
@@ -384,4 +384,4 @@ TEST(ElasticWorld, RefusesABodyThatBendsAndHangsOnNothing) {
 }
 
 }  // namespace
-}  // namespace cotouch::world_test
+}  // namespace cotouch::world_test::this_file

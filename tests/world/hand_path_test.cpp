@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 const Pose k_start{{0, 0, 0}, {}};
@@ -52,4 +52,4 @@ TEST(HandPath, RefusesAnEmptyPath) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

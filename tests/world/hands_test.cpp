@@ -7,7 +7,7 @@
 
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace world_test;
@@ -415,4 +415,4 @@ TEST(DockingTask, IsDoneByTwoHandsThatCarryTheBodyThere) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace world_test;
@@ -169,4 +169,4 @@ TEST(RandomWorlds, AWallTwoCellsThickCannotBePushedThrough) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

@@ -12,7 +12,7 @@
 #include <map>
 #include <set>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 // Coarser than in use, so that all scenes are prepared in seconds: half the cells, an eighth of the points. Which body
@@ -192,4 +192,4 @@ TEST(ScenesSlow, BallsPassTheirMotionOnAndStop) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

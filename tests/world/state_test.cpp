@@ -12,7 +12,7 @@
 #include <cstring>
 #include <limits>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace world_test;
@@ -293,4 +293,4 @@ TEST(WorldModel, WithOtherNumbersIsAsIfMadeWithThem) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file

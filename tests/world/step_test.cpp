@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace cotouch {
+namespace cotouch::this_file {
 namespace {
 
 using namespace world_test;
@@ -457,4 +457,4 @@ TEST(WorldStep, NeitherAllocatesNorLocks) {
 }
 
 }  // namespace
-}  // namespace cotouch
+}  // namespace cotouch::this_file
