@@ -7,7 +7,6 @@
 #include <cotouch/field/sides.h>
 #include <cotouch/mesh/closest.h>
 #include <cotouch/mesh/import.h>
-#include <cotouch/mesh/winding.h>
 #include <cotouch/shapes/shapes.h>
 
 #include <gtest/gtest.h>
