@@ -410,9 +410,10 @@ export class App {
   }
 
   private sendView(): void {
-    const { near, traversed, rumble, fps } = this.settings.choices;
+    const { near, traversed, sparing, rumble, fps } = this.settings.choices;
     this.world.setNear(near);
     this.world.showTraversed = traversed;
+    this.stage.sparing = sparing;
     this.gamepad.rumble = rumble;
     this.feed.send({ type: 'view', near, traversed, fps });
   }

@@ -6,6 +6,7 @@ import type { SettingKey, Settings } from '../messages';
 export interface Choices {
   near: boolean;
   traversed: boolean;
+  sparing: boolean;
   rumble: boolean;
   fps: number;
 }
@@ -48,6 +49,7 @@ export class SettingsPanel {
   readonly choices: Choices = {
     near: remembered('near') !== 'off',
     traversed: remembered('traversed') === 'on',
+    sparing: remembered('sparing') === 'on',
     rumble: remembered('rumble') === 'on',
     fps: 60,
   };
@@ -67,6 +69,7 @@ export class SettingsPanel {
         element('h2', {}, 'Seen'),
         this.box('near', 'Nearness: warm where near, shadow on the surroundings'),
         this.box('traversed', 'Points traversed by the contact search'),
+        this.box('sparing', 'Five pictures a second: without a graphics card, or to save the battery'),
         element('h2', {}, 'Felt'),
         this.box('rumble', 'Gamepad rumbles with the force'),
       ),
@@ -107,7 +110,7 @@ export class SettingsPanel {
     this.set(this.inForce);
   }
 
-  private box(key: 'near' | 'traversed' | 'rumble', text: string): HTMLElement {
+  private box(key: 'near' | 'traversed' | 'sparing' | 'rumble', text: string): HTMLElement {
     const input = element('input', { type: 'checkbox', checked: this.choices[key], id: `show-${key}` });
     input.addEventListener('change', () => {
       this.choices[key] = input.checked;

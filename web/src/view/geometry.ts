@@ -40,45 +40,72 @@ export function embed({ geometry, source }: DrawnMesh, { indices, weights }: Ela
   geometry.setAttribute('shares', new BufferAttribute(shares, 4));
 }
 
-// Every triangle gets its own three vertices; each takes the area-weighted mean normal of the triangles around the mesh's
-// vertex that bend away by less than the crease angle.
+// A vertex of the mesh is drawn once for each normal that its triangles have there: the area-weighted mean of those around it that
+// bend away from the triangle by less than the crease angle. Without a graphics card most of a picture's time goes into vertices.
 export function creased(mesh: MeshData): { geometry: BufferGeometry; source: Uint32Array } {
   const { positions, indices } = mesh;
-  const corners = indices.length;
   const faceNormals = faceNormalsOf(mesh);
-  const { starts, faces } = facesAround(positions.length / 3, indices);
-  const drawn = new Float32Array(3 * corners);
-  const normals = new Float32Array(3 * corners);
-  for (let corner = 0; corner < corners; ++corner) {
-    const vertex = indices[corner]!;
-    const own = 3 * Math.floor(corner / 3);
-    const nx = faceNormals[own]!;
-    const ny = faceNormals[own + 1]!;
-    const nz = faceNormals[own + 2]!;
-    const size = Math.hypot(nx, ny, nz);
-    let x = 0;
-    let y = 0;
-    let z = 0;
+  const { starts, corners } = cornersAround(positions.length / 3, indices);
+  const drawn = new Uint32Array(indices.length);
+  const source = new Uint32Array(indices.length);
+  const normals = new Float32Array(3 * indices.length);
+  let count = 0;
+  for (let vertex = 0; vertex + 1 < starts.length; ++vertex) {
+    const first = count;
     for (let i = starts[vertex]!; i < starts[vertex + 1]!; ++i) {
-      const face = 3 * faces[i]!;
-      const fx = faceNormals[face]!;
-      const fy = faceNormals[face + 1]!;
-      const fz = faceNormals[face + 2]!;
-      if (fx * nx + fy * ny + fz * nz < kCrease * size * Math.hypot(fx, fy, fz)) continue;
-      x += fx;
-      y += fy;
-      z += fz;
+      const corner = corners[i]!;
+      meanNormal(faceNormals, corners.subarray(starts[vertex]!, starts[vertex + 1]!), corner, normals, count);
+      const same = earlier(normals, first, count);
+      drawn[corner] = same;
+      if (same === count) source[count++] = vertex;
     }
-    const length = Math.hypot(x, y, z) || 1;
-    normals[3 * corner] = x / length;
-    normals[3 * corner + 1] = y / length;
-    normals[3 * corner + 2] = z / length;
-    for (let axis = 0; axis < 3; ++axis) drawn[3 * corner + axis] = positions[3 * vertex + axis]!;
+  }
+  const places = new Float32Array(3 * count);
+  for (let i = 0; i < count; ++i) {
+    for (let axis = 0; axis < 3; ++axis) places[3 * i + axis] = positions[3 * source[i]! + axis]!;
   }
   const geometry = new BufferGeometry();
-  geometry.setAttribute('position', new BufferAttribute(drawn, 3));
-  geometry.setAttribute('normal', new BufferAttribute(normals, 3));
-  return { geometry, source: indices };
+  geometry.setIndex(new BufferAttribute(drawn, 1));
+  geometry.setAttribute('position', new BufferAttribute(places, 3));
+  geometry.setAttribute('normal', new BufferAttribute(normals.slice(0, 3 * count), 3));
+  return { geometry, source: source.slice(0, count) };
+}
+
+// Writes the normal at `corner` of a triangle, of all `corners` that meet there, as the one with this number.
+function meanNormal(faceNormals: Float32Array, corners: Uint32Array, corner: number, normals: Float32Array, number: number): void {
+  const own = 3 * Math.floor(corner / 3);
+  const nx = faceNormals[own]!;
+  const ny = faceNormals[own + 1]!;
+  const nz = faceNormals[own + 2]!;
+  const size = Math.hypot(nx, ny, nz);
+  let x = 0;
+  let y = 0;
+  let z = 0;
+  for (const other of corners) {
+    const face = 3 * Math.floor(other / 3);
+    const fx = faceNormals[face]!;
+    const fy = faceNormals[face + 1]!;
+    const fz = faceNormals[face + 2]!;
+    if (fx * nx + fy * ny + fz * nz < kCrease * size * Math.hypot(fx, fy, fz)) continue;
+    x += fx;
+    y += fy;
+    z += fz;
+  }
+  const length = Math.hypot(x, y, z) || 1;
+  normals[3 * number] = x / length;
+  normals[3 * number + 1] = y / length;
+  normals[3 * number + 2] = z / length;
+}
+
+// The first normal from `first` on that equals the one with this number: the same triangles in the same order give the same bits.
+function earlier(normals: Float32Array, first: number, number: number): number {
+  let at = first;
+  const differs = () =>
+    normals[3 * at] !== normals[3 * number] ||
+    normals[3 * at + 1] !== normals[3 * number + 1] ||
+    normals[3 * at + 2] !== normals[3 * number + 2];
+  while (at < number && differs()) ++at;
+  return at;
 }
 
 // Cross products: direction of the normal, length twice the area.
@@ -101,16 +128,16 @@ function faceNormalsOf({ positions, indices }: MeshData): Float32Array {
   return normals;
 }
 
-// The triangles around each vertex: those of vertex v are faces[starts[v]] … faces[starts[v + 1] - 1].
-function facesAround(vertices: number, indices: Uint32Array): { starts: Uint32Array; faces: Uint32Array } {
+// The corners of triangles at each vertex, as places in `indices`: those of vertex v are corners[starts[v]] … corners[starts[v + 1] - 1].
+function cornersAround(vertices: number, indices: Uint32Array): { starts: Uint32Array; corners: Uint32Array } {
   const starts = new Uint32Array(vertices + 1);
   for (const vertex of indices) starts[vertex + 1]! += 1;
   for (let v = 0; v < vertices; ++v) starts[v + 1]! += starts[v]!;
   const next = starts.slice();
-  const faces = new Uint32Array(indices.length);
+  const corners = new Uint32Array(indices.length);
   indices.forEach((vertex, corner) => {
-    faces[next[vertex]!] = Math.floor(corner / 3);
+    corners[next[vertex]!] = corner;
     next[vertex]! += 1;
   });
-  return { starts, faces };
+  return { starts, corners };
 }

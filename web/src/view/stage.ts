@@ -31,6 +31,7 @@ export interface Hit {
 const kSlowFrame = 60; // milliseconds; beyond it the picture gets coarser
 const kQuickFrame = 25; // milliseconds; many in a row, and it gets finer again
 const kRest = 400; // milliseconds without a change
+const kSparing = 200; // milliseconds from one picture to the next for those who want few
 const kMostPixels = 8e6; // in a fine picture
 const kSteepest = (89 * Math.PI) / 180; // from above or below
 
@@ -42,6 +43,7 @@ export class Stage {
   size = 0.2; // diagonal of the scene's bounds, metres
   drawn = 0; // pictures drawn so far
   drawTime = 0; // milliseconds for the last one
+  sparing = false; // few pictures: the processor has more for the hand, the numbers and the touch loop
 
   private readonly renderer: WebGLRenderer;
   private readonly caster = new Raycaster();
@@ -92,8 +94,11 @@ export class Stage {
     if (document.hidden) return;
     this.keepPace(now - this.steppedAt);
     this.steppedAt = now;
-    if (this.dirty) this.draw(now);
-    else if (this.software && !this.fine && now - this.drawnAt > kRest) this.drawFine();
+    if (this.dirty) {
+      if (!this.sparing || now - this.drawnAt >= kSparing) this.draw(now);
+    } else if (this.software && !this.fine && now - this.drawnAt > kRest) {
+      this.drawFine();
+    }
   }
 
   setTheme(background: string, line: string): void {

@@ -16,12 +16,15 @@ export function watchErrors(page: Page): string[] {
   return errors;
 }
 
+// Few pictures, as a user without a graphics card would have it: otherwise drawing takes most of the time of most tests.
 export async function open(page: Page, address: string): Promise<void> {
+  await page.addInitScript(() => {
+    if (localStorage.getItem('cotouch.sparing') === null) localStorage.setItem('cotouch.sparing', 'on');
+  });
   await page.goto(address);
   await settled(page);
 }
 
-// The scene's meshes are there and a frame of it is shown.
 // What the server answers to a request that carries this page's key.
 export async function asked(page: Page, path: string): Promise<Buffer> {
   const key = await page.evaluate(() => sessionStorage.getItem('cotouch.key')!);
@@ -30,6 +33,7 @@ export async function asked(page: Page, path: string): Promise<Buffer> {
   return answer.body();
 }
 
+// The scene's meshes are there and a frame of it is shown.
 export async function settled(page: Page, scene?: string): Promise<void> {
   await page.waitForFunction(
     (name) => {

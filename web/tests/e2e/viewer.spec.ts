@@ -115,6 +115,33 @@ test('dragging one part into the other gives a force that opposes the motion', a
   expect(errors).toEqual([]);
 });
 
+test('few pictures or as many as there can be is for the user to say', async ({ page }) => {
+  await open(page, server.address);
+  await openScene(page, 'soft-bar');
+  // The eye goes round all the time, so there is always something new to draw.
+  const shortest = () =>
+    page.evaluate(async () => {
+      let [least, last, drawn] = [Infinity, -Infinity, cotouch.state().drawn];
+      for (let i = 0; least === Infinity || i < 40; ++i) {
+        const now = await new Promise<number>(requestAnimationFrame);
+        document.body.dispatchEvent(new KeyboardEvent('keydown', { code: 'ArrowLeft', bubbles: true }));
+        if (cotouch.state().drawn === drawn) continue;
+        drawn = cotouch.state().drawn;
+        least = Math.min(least, now - last);
+        last = now;
+      }
+      return least;
+    });
+  const few = await shortest();
+  expect(few).toBeGreaterThan(150);
+  await page.locator('#tab-settings').click();
+  await page.locator('#show-sparing').click();
+  expect(await shortest()).toBeLessThan(few - 50);
+  await page.reload();
+  await settled(page);
+  expect(await page.locator('#show-sparing').isChecked()).toBe(false);
+});
+
 test('light and dark can be chosen, and the choice stays', async ({ page }) => {
   const errors = watchErrors(page);
   await open(page, server.address);

@@ -10,12 +10,12 @@ import { centroid } from '../../src/view/world';
 
 describe('Normals', () => {
   // Two unit squares' halves sharing the edge from (0,0,0) to (1,0,0): one in z = 0, the other bent up by `angle`.
-  const bent = (angle: number) => {
+  const fold = (angle: number) => {
     const [c, s] = [Math.cos(angle), Math.sin(angle)];
     const positions = new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, -c, s]);
-    const { geometry } = creased({ generation: 0, positions, indices: new Uint32Array([0, 1, 2, 1, 0, 3]) });
-    return geometry.getAttribute('normal');
+    return { generation: 0, positions, indices: new Uint32Array([0, 1, 2, 1, 0, 3]) };
   };
+  const bent = (angle: number) => creased(fold(angle)).geometry.getAttribute('normal');
 
   it('stay apart across a sharp edge', () => {
     const normals = bent(Math.PI / 2);
@@ -27,6 +27,33 @@ describe('Normals', () => {
     // Both triangles have the same area, so the shared normal is half way.
     expect(normals.getY(0)).toBeCloseTo(Math.sin(0.1), 6);
     expect(normals.getZ(0)).toBeCloseTo(Math.cos(0.1), 6);
+  });
+
+  it('are drawn once each, at the place and in the triangles where they belong', () => {
+    for (const [angle, count] of [
+      [0.2, 4],
+      [Math.PI / 2, 6], // the ends of the edge twice
+    ] as const) {
+      const mesh = fold(angle);
+      const { geometry, source } = creased(mesh);
+      const [places, normals] = [geometry.getAttribute('position'), geometry.getAttribute('normal')];
+      expect([places.count, normals.count, source.length]).toEqual([count, count, count]);
+      const triangles = [...geometry.index!.array];
+      expect(triangles.map((drawn) => source[drawn])).toEqual([...mesh.indices]);
+      expect([...places.array]).toEqual([...source].flatMap((vertex) => [...mesh.positions.slice(3 * vertex, 3 * vertex + 3)]));
+      triangles.forEach((drawn, corner) => {
+        const tilt = corner < 3 ? 0 : angle;
+        const along = normals.getY(drawn) * Math.sin(tilt) + normals.getZ(drawn) * Math.cos(tilt);
+        expect(along).toBeGreaterThan(Math.cos(0.11));
+      });
+    }
+  });
+
+  it('that are no numbers do not keep the page busy for ever', () => {
+    const mesh = fold(0.2);
+    mesh.positions.fill(3e38);
+    mesh.positions[0] = -3e38;
+    expect(creased(mesh).geometry.index!.count).toBe(6);
   });
 });
 
