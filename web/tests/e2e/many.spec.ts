@@ -45,13 +45,14 @@ test('two pages hold a body each and see their own numbers', async ({ page, brow
   const other = await (await browser.newContext({ viewport: { width: 1280, height: 720 } })).newPage();
   await open(other, server.address);
 
-  await lead(page, 'upright block', 30, -60);
-  await lead(other, 'base', -20, -20);
+  // Low things, towards the middle of the plate: whatever falls over stays on it. A falling gate throws its topmost cube off.
+  await lead(page, 'single cube', -30, -60);
+  await lead(other, 'crossing brick', -20, -20);
   await later(other, 0.3);
   await later(page, 0.3);
   await picture(page, 'one');
   await picture(other, 'other');
-  // The base carries two pillars, so it touches; the block is in the air.
+  // The brick carries a cube, so it touches; the cube is in the air.
   await expect(page.locator('.tile', { hasText: 'Contact' }).locator('output')).toHaveText('0');
   await expect(other.locator('.tile', { hasText: 'Contact' }).locator('output')).not.toHaveText('0');
   // The mouse is busy holding.
