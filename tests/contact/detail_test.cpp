@@ -192,7 +192,7 @@ TEST(LevelOfDetail, CalibrationGivesABudgetWithRoomBelowIt) {
   EXPECT_THROW(calibrate_budget(scene.shell, scene.field, 0), Error);
 }
 
-// Others have the processor of this thread for most of the time: it runs for 0.1 ms, and then stands still for 0.5 ms.
+// Others have the processor of this thread for most of the time: it runs for 0.3 ms, and then stands still for 1.5 ms.
 class BusyMachine {
  public:
   BusyMachine() {
@@ -209,11 +209,11 @@ class BusyMachine {
 
  private:
   static void run() {
-    const itimerval soon{{0, 0}, {0, 100}};
+    const itimerval soon{{0, 0}, {0, 300}};
     setitimer(ITIMER_REAL, &soon, nullptr);
   }
   static void stand(int) {
-    usleep(500);
+    usleep(1500);
     run();
   }
 };
