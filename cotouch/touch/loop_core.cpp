@@ -152,9 +152,12 @@ TouchLoop::Core::Outcome TouchLoop::Core::cycle(std::uint64_t missed, double pas
   const RealtimeSection section;
   const std::int64_t begin = monotonic_ns();
   now_.missed += missed;
-  // After a standstill of the whole process the watchdog may not have been faster.
-  if (passed > settings.limits.period && passed >= settings.stall_seconds && !release_all(touching.gate))
-    return Outcome::given_up;
+  // What the watchdog has begun to let go: it may be stuck on the way. And after a standstill of the whole process it
+  // may not have been faster.
+  const std::uint64_t stalls = stalls_.load(std::memory_order_acquire);
+  const bool stood = stalls != now_.stalls || (passed > settings.limits.period && passed >= settings.stall_seconds);
+  now_.stalls = stalls;
+  if (stood && !release_all(touching.gate)) return Outcome::given_up;
   if (!take_changes() || !read_devices(passed)) return Outcome::given_up;
   world->cycle(std::span(inputs_).first(devices.size()));
 
@@ -164,7 +167,6 @@ TouchLoop::Core::Outcome TouchLoop::Core::cycle(std::uint64_t missed, double pas
   sample.time = static_cast<double>(now_.cycle - 1) * settings.limits.period;
   if (!write_forces()) return Outcome::given_up;
   now_.contact = world->scratch().stats();
-  now_.stalls = stalls_.load(std::memory_order_relaxed);
   sample.in_contact = now_.contact.in_contact;
   sample.deepest = now_.contact.deepest;
   sample.visited = now_.contact.visited;
@@ -251,7 +253,7 @@ void TouchLoop::Core::watch(const std::stop_token& stop) noexcept {
       if (touching.gate.device() == stuck) disable(static_cast<std::size_t>(stuck));
     }
     stalled_at = last;
-    stalls_.fetch_add(1, std::memory_order_relaxed);
+    stalls_.fetch_add(1, std::memory_order_release);
     if (!release_all(watching.gate, touching.gate.device())) return;
   }
 }

@@ -144,11 +144,19 @@ class Stall {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-  bool begin() {
+  // Whoever comes from now on waits.
+  void arm() {
     inside_.store(false);
     on_.store(true);
-    return eventually([this] { return inside_.load(); });
   }
+  bool begin() {
+    arm();
+    return reached();
+  }
+  bool reached() const {
+    return eventually([this] { return inside(); });
+  }
+  bool inside() const { return inside_.load(); }
   void end() { on_.store(false); }
   ~Stall() { end(); }
 
