@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 namespace cotouch {
@@ -18,31 +19,48 @@ constexpr double k_reserve = 0.1;
 constexpr int k_directions = 6;
 constexpr int k_repeats = 5;
 
-// The shell at a place, and how many nodes are visited there.
+// The shell at a place, how many nodes are visited there, and what one of them cost the first time.
 struct Placement {
   Pose shell;
   double visited;
+  double first_cost;
 };
 
-// What a node costs at this place: the median of repeated traversals with cold caches, because the first cycle after
-// something else ran must fit as well. Not by the clock: whoever opens a scene while the machine is busy would feel it
-// coarsely ever after. Driving everything out of the caches takes most of the time, so it ends as soon as the median
-// cannot be above `most`, which is then returned.
-double larger_of(double most, const NestedContact& engine, ContactScratch& scratch, const Placement& placement,
-                 ColdCaches& caches) {
-  PairContact result;
-  std::array<double, k_repeats> costs;
-  int below = 0;
-  for (double& cost : costs) {
-    caches.chill();
+// What nodes cost, one traversal at a time and each with cold caches, because the first cycle after something else ran
+// must fit as well. Not by the clock: whoever opens a scene while the machine is busy would feel it coarsely ever
+// after.
+class NodeCost {
+ public:
+  NodeCost(const NestedContact& engine, ContactScratch& scratch) : engine_(engine), scratch_(scratch) {}
+
+  double once(const Placement& placement) {
+    PairContact result;
+    caches_.chill();
     const std::int64_t start = processor_ns();
-    engine.evaluate({placement.shell}, {}, Detail::everything(), scratch, nullptr, result);
-    cost = static_cast<double>(processor_ns() - start) / placement.visited;
-    if (cost <= most && ++below > k_repeats / 2) return most;
+    engine_.evaluate({placement.shell}, {}, Detail::everything(), scratch_, nullptr, result);
+    return static_cast<double>(processor_ns() - start) / placement.visited;
   }
-  std::sort(costs.begin(), costs.end());
-  return costs[k_repeats / 2];
-}
+
+  // The median of repeats, or `most` if that is larger, which is known as soon as most repeats are below it.
+  double larger_of(double most, const Placement& placement) {
+    std::array<double, k_repeats> costs{placement.first_cost};
+    int below = costs[0] <= most ? 1 : 0;
+    for (std::size_t i = 1; i < costs.size(); ++i) {
+      costs[i] = once(placement);
+      if (costs[i] <= most && ++below > k_repeats / 2) return most;
+    }
+    std::sort(costs.begin(), costs.end());
+    return costs[k_repeats / 2];
+  }
+
+  // Whether anything was; it also keeps a compiler from leaving out the reading that cools the caches.
+  bool measured() const { return caches_.sum() > 0; }
+
+ private:
+  const NestedContact& engine_;
+  ContactScratch& scratch_;
+  ColdCaches caches_;
+};
 
 }  // namespace
 
@@ -51,7 +69,6 @@ WorkBudget calibrate_budget(const Shell& shell, const Field& field, double micro
   const NestedContact engine(shell, field, {});
   ContactScratch scratch;
   scratch.reserve(shell.point_count());
-  ColdCaches caches;
   Box3d bounds;
   for (const Vec3f& p : shell.data().positions) bounds.add(Vec3d(p));
   const Box3f box = field.box();
@@ -79,18 +96,26 @@ WorkBudget calibrate_budget(const Shell& shell, const Field& field, double micro
     for (const double depth : {0.0, cell, 3 * cell}) {
       PairContact result;
       engine.evaluate({at(touching - depth)}, {}, Detail::everything(), scratch, nullptr, result);
-      placements.push_back({at(touching - depth), static_cast<double>(result.stats.visited)});
+      placements.push_back({at(touching - depth), static_cast<double>(result.stats.visited), 0});
     }
   }
 
   // Short traversals are mostly fixed cost and would make a node look expensive.
   double most = 0;
   for (const Placement& placement : placements) most = std::max(most, placement.visited);
+  std::erase_if(placements, [&](const Placement& p) { return !(p.visited > 0 && p.visited * 4 >= most); });
+
+  // The dearest place counts. Driving everything out of the caches takes nearly all of the time, so only places that
+  // seem to be dearer than the dearest so far are measured again.
+  NodeCost cost(engine, scratch);
+  for (Placement& placement : placements) placement.first_cost = cost.once(placement);
+  std::ranges::sort(placements, std::greater{}, &Placement::first_cost);
   double nanoseconds_a_node = 0;
-  for (const Placement& placement : placements)
-    if (placement.visited * 4 >= most && placement.visited > 0)
-      nanoseconds_a_node = larger_of(nanoseconds_a_node, engine, scratch, placement, caches);
-  if (!(nanoseconds_a_node > 0) || caches.sum() == 0) return WorkBudget::unlimited();
+  for (const Placement& placement : placements) {
+    if (placement.first_cost <= nanoseconds_a_node) break;
+    nanoseconds_a_node = cost.larger_of(nanoseconds_a_node, placement);
+  }
+  if (!(nanoseconds_a_node > 0) || !cost.measured()) return WorkBudget::unlimited();
   const double nodes = microseconds * 1000 * (1 - k_reserve) / nanoseconds_a_node;
   return WorkBudget::of(static_cast<std::uint32_t>(std::clamp(nodes, 1.0, 4e9)));
 }
