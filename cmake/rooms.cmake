@@ -86,6 +86,11 @@ function(cotouch_add_library name)
   set_property(GLOBAL APPEND PROPERTY COTOUCH_COMPONENTS ${name})
 endfunction()
 
+# For what mostly waits for people and networks: the last optimisations take up to a fifth of its compilation.
+function(cotouch_optimise_less name)
+  target_compile_options(cotouch_${name} PRIVATE $<$<CONFIG:Release>:-O2>)
+endfunction()
+
 # Links what is needed to build a library's sources and nothing to use it: libraries that are headers only.
 function(cotouch_build_with name)
   get_target_property(type cotouch_${name} TYPE)
@@ -171,6 +176,7 @@ if(NOT COTOUCH_CORE_ONLY)
 
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/net/*.cpp)
   cotouch_add_library(net ${sources})
+  cotouch_optimise_less(net)
   cotouch_bring(net cotouch_core)
   cotouch_build_with(net Boost::headers cotouch_toml)
   target_link_libraries(cotouch_net PRIVATE sodium)
@@ -178,6 +184,7 @@ if(NOT COTOUCH_CORE_ONLY)
 
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/session/*.cpp)
   cotouch_add_library(session ${sources})
+  cotouch_optimise_less(session)
   cotouch_bring(session cotouch_reading cotouch_net)
   target_link_libraries(cotouch_session PRIVATE meshoptimizer sqlite3)
   cotouch_build_with(session nlohmann_json::nlohmann_json cotouch_toml)
@@ -185,6 +192,7 @@ if(NOT COTOUCH_CORE_ONLY)
 
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/serve/*.cpp)
   cotouch_add_library(serve ${sources})
+  cotouch_optimise_less(serve)
   cotouch_bring(serve cotouch_session)
   cotouch_build_with(serve Boost::headers nlohmann_json::nlohmann_json cotouch_toml)
   target_link_libraries(cotouch_serve PRIVATE ssl crypto)
