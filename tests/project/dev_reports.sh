@@ -82,4 +82,27 @@ TEXT
 forget
 count_page_tests 'page' npm test >/dev/null
 expect 'a page run without tests has failed' '0 1' "$passed $failed"
+
+cat >"$folder/bin/cmake" <<'TEXT'
+#!/bin/sh
+[ "$1" = --build ] || exit 0
+echo "$3" >>calls
+sleep "$(cat patience)" && echo finished >>calls
+TEXT
+printf '#!/bin/sh\nshift 2\nexec "$@"\n' >"$folder/bin/chrt"  # priorities are not for every machine to give
+chmod +x "$folder/bin/cmake" "$folder/bin/chrt"
+forget
+cd "$folder" || exit 1
+echo 10 >patience
+begin_build early all
+beside=$beginning
+for _ in {1..1000}; do
+  [ -e calls ] && break
+  sleep 0.01
+done
+echo 0 >patience
+build early all >/dev/null
+expect 'a build that has begun is stopped and then done' 'early early finished' "$(paste -sd' ' calls)"
+kill -0 -- "-$beside" 2>/dev/null
+expect 'nothing of its beginning is left' 1 "$?"
 exit "$wrong"
