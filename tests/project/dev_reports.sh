@@ -46,7 +46,7 @@ Expected: (5) > (6), actual: 5 vs 6
 TEXT
 forget
 count_tests 'failing tests' >"$folder/said"
-expect 'a failed test' '1 1 0 failing tests' "$passed $failed $skipped ${failures[*]}"
+expect 'a failed test' '1 1 0 failing tests   bad' "$passed $failed $skipped ${failures[*]}"
 expect 'why it failed' 1 "$(grep -c 'actual: 5 vs 6' "$folder/said")"
 expect 'a test whose name has the word is no reason' 0 "$(grep -c IsAnError "$folder/said")"
 
@@ -82,6 +82,20 @@ TEXT
 forget
 count_page_tests 'page' npm test >/dev/null
 expect 'a page run without tests has failed' '0 1' "$passed $failed"
+
+stand_in npm 1 <<'TEXT'
+  1) [page] › tests/e2e/links.spec.ts:10:1 › a guest comes by a link ───────
+
+    Error: a reason
+
+  1 failed
+    [page] › tests/e2e/links.spec.ts:10:1 › a guest comes by a link ────────
+  3 passed (1.0m)
+TEXT
+forget
+count_page_tests 'page' npm test >/dev/null
+expect 'a failed test of the page' '3 1 [page] › tests/e2e/links.spec.ts:10:1 › a guest comes by a link' \
+  "$passed $failed ${failures[1]#  }"
 
 cat >"$folder/bin/cmake" <<'TEXT'
 #!/bin/sh
