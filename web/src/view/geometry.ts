@@ -13,6 +13,9 @@ export interface DrawnMesh {
 const kCrease = Math.cos((35 * Math.PI) / 180);
 // Splitting vertices costs memory and time; meshes this fine look right with smooth normals anyway.
 const kMostSplit = 120_000;
+// Each triangle at a vertex is compared with every other there. Where more meet, as around the middle of a disc, each keeps its own
+// normal: a mesh from a stranger may have all of its triangles around one vertex.
+const kMostCompared = 128;
 
 export function drawnMesh(mesh: MeshData): DrawnMesh {
   const vertices = mesh.positions.length / 3;
@@ -52,10 +55,11 @@ export function creased(mesh: MeshData): { geometry: BufferGeometry; source: Uin
   let count = 0;
   for (let vertex = 0; vertex + 1 < starts.length; ++vertex) {
     const first = count;
-    for (let i = starts[vertex]!; i < starts[vertex + 1]!; ++i) {
-      const corner = corners[i]!;
-      meanNormal(faceNormals, corners.subarray(starts[vertex]!, starts[vertex + 1]!), corner, normals, count);
-      const same = earlier(normals, first, count);
+    const around = corners.subarray(starts[vertex]!, starts[vertex + 1]!);
+    const compared = around.length <= kMostCompared;
+    for (const corner of around) {
+      meanNormal(faceNormals, compared ? around : [corner], corner, normals, count);
+      const same = compared ? earlier(normals, first, count) : count;
       drawn[corner] = same;
       if (same === count) source[count++] = vertex;
     }
@@ -72,7 +76,7 @@ export function creased(mesh: MeshData): { geometry: BufferGeometry; source: Uin
 }
 
 // Writes the normal at `corner` of a triangle, of all `corners` that meet there, as the one with this number.
-function meanNormal(faceNormals: Float32Array, corners: Uint32Array, corner: number, normals: Float32Array, number: number): void {
+function meanNormal(faceNormals: Float32Array, corners: Iterable<number>, corner: number, normals: Float32Array, number: number): void {
   const own = 3 * Math.floor(corner / 3);
   const nx = faceNormals[own]!;
   const ny = faceNormals[own + 1]!;

@@ -56,6 +56,25 @@ describe('Normals', () => {
     expect(geometry.getAttribute('normal').getZ(0)).toBeNaN();
     expect(geometry.index!.count).toBe(6);
   });
+
+  it('around one vertex do not keep the page busy for long, however many there are', () => {
+    const triangles = 100_000;
+    const positions = new Float32Array(3 * (triangles + 2)); // a flat disc around vertex 0, and a wall that stands on it
+    const indices = new Uint32Array(3 * triangles);
+    for (let i = 0; i < triangles; ++i) {
+      const angle = (2 * Math.PI * i) / triangles;
+      positions.set([Math.cos(angle), Math.sin(angle), 0], 3 * (i + 1));
+      indices.set([0, i + 1, i + 2 > triangles ? 1 : i + 2], 3 * i);
+    }
+    positions.set([0, 0, 1], 3 * (triangles + 1));
+    indices.set([0, 1, triangles + 1], 3 * (triangles - 1));
+    const { geometry, source } = creased({ generation: 0, positions, indices });
+    const normals = geometry.getAttribute('normal');
+    const [inDisc, inWall] = [geometry.index!.getX(0), geometry.index!.getX(indices.length - 3)];
+    expect([source[inDisc], source[inWall]]).toEqual([0, 0]);
+    expect(normals.getZ(inDisc)).toBeCloseTo(1, 6);
+    expect(normals.getY(inWall)).toBeCloseTo(-1, 6);
+  });
 });
 
 describe('A replay', () => {
