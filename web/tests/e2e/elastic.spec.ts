@@ -1,10 +1,10 @@
 // What users do with bodies that bend: parts of their own, recordings, sessions with others.
 import { expect, test, type Page } from '@playwright/test';
 import { newPage, share } from './meeting';
-import { asked, boxStl, later, open, openOther, openScene, settled, stateOf, watchErrors } from './page';
+import { asked, boxStl, later, open, openOther, openScene, recordingOf, seek, settled, stateOf, watchErrors } from './page';
 import { Server } from './server';
 import type { TestHook } from '../../src/main';
-import { decodeRecording, type StateFrame } from '../../src/protocol';
+import type { StateFrame } from '../../src/protocol';
 
 declare const cotouch: TestHook;
 
@@ -198,16 +198,11 @@ test('a recording of a soft bar bends again when it is replayed', async ({ page 
   await expect(page.locator('#record')).toHaveText('Record');
   await page.locator('#tab-record').click();
   const entry = page.locator('.recordings li').first();
-  const fetched = async (ending: string) => {
-    const id = (await entry.getAttribute('data-recording'))!;
-    return asked(page, `/api/recording/${id}.${ending}`);
-  };
-  const recording = decodeRecording(new Uint8Array(await fetched('frames')).buffer);
-  if (!recording.ok) throw new Error(recording.error);
-  const { frames } = recording.value;
+  const { frames } = await recordingOf(page);
   const bent = (frame: StateFrame) => Math.hypot(...frame.bending[0]!.q);
   const most = frames.reduce((best, frame) => (bent(frame) > bent(best) ? frame : best));
-  const rows = (await fetched('csv')).toString().split('\n').filter((line) => !line.startsWith('#'));
+  const csv = await asked(page, `/api/recording/${await entry.getAttribute('data-recording')}.csv`);
+  const rows = csv.toString().split('\n').filter((line) => !line.startsWith('#'));
   const columns = rows[0]!.split(',');
   const { body, q } = most.bending[0]!;
   expect(columns.filter((name) => new RegExp(`^body${body}_q\\d+$`).test(name))).toHaveLength(q.length);
@@ -217,14 +212,9 @@ test('a recording of a soft bar bends again when it is replayed', async ({ page 
 
   await entry.getByRole('button', { name: /Replay/ }).click();
   await expect.poll(async () => (await stateOf(page)).replay?.frames ?? 0).toBeGreaterThan(5);
-  const seek = (time: number) =>
-    page.locator('#replay input').evaluate((slider: HTMLInputElement, at) => {
-      slider.value = String(at);
-      slider.dispatchEvent(new Event('input'));
-    }, time);
   // To the moment when it is bent most, back to the beginning, and there again.
   for (const frame of [most, frames[0]!, most]) {
-    await seek(frame.time + 1e-3);
+    await seek(page, frame.time);
     await expect.poll(async () => Math.hypot(...(await bending(page)).q)).toBeCloseTo(bent(frame), 6);
   }
   expect(await drawn(page)).toBeGreaterThan(0.004);

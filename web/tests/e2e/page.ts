@@ -1,5 +1,6 @@
 // What the tests do with a page, and how they read it back through the page's hook (see src/main.ts).
 import { expect, type Page } from '@playwright/test';
+import { decodeRecording, type Recording } from '../../src/protocol';
 import type { TestHook, TestState } from '../../src/main';
 
 declare const cotouch: TestHook;
@@ -31,6 +32,22 @@ export async function asked(page: Page, path: string): Promise<Buffer> {
   const answer = await page.request.get(new URL(path, page.url()).href, { headers: { 'X-Cotouch-Key': key } });
   if (!answer.ok()) throw new Error(`${path}: ${answer.status()} ${await answer.text()}`);
   return answer.body();
+}
+
+// What the first recording in the list holds.
+export async function recordingOf(page: Page): Promise<Recording> {
+  const id = (await page.locator('.recordings li').first().getAttribute('data-recording'))!;
+  const recording = decodeRecording(new Uint8Array(await asked(page, `/api/recording/${id}.frames`)).buffer);
+  if (!recording.ok) throw new Error(recording.error);
+  return recording.value;
+}
+
+// Moves the slider of a replay to the frame of this time.
+export async function seek(page: Page, time: number): Promise<void> {
+  await page.locator('#replay input').evaluate((slider: HTMLInputElement, at) => {
+    slider.value = String(at);
+    slider.dispatchEvent(new Event('input'));
+  }, time + 1e-3); // it has steps of a millisecond
 }
 
 // The scene's meshes are there and a frame of it is shown.

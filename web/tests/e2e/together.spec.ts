@@ -3,7 +3,7 @@
 import { expect, test, type Page } from '@playwright/test';
 import { dockTogether, labels, lookAlongRails, takeHold } from './docking';
 import { meet, newPage, share, shareOf } from './meeting';
-import { cubeStl, later, open, stateOf, waitForPart, watchErrors } from './page';
+import { cubeStl, later, open, recordingOf, seek, stateOf, waitForPart, watchErrors } from './page';
 import { Server } from './server';
 import type { TestHook } from '../../src/main';
 
@@ -92,18 +92,14 @@ test('two processes share a scene: chat, a mark, and the box docked by both', as
   await hosting.keyboard.press('Home');
   await expect(hosting.locator('#replay .news')).toContainText('Anna is here.');
   const { duration } = (await stateOf(hosting)).replay!;
-  const seek = (share: number) =>
-    hosting.locator('#replay input').evaluate((slider: HTMLInputElement, time) => {
-      slider.value = String(time);
-      slider.dispatchEvent(new Event('input'));
-    }, share * duration);
   const heard = new Set<string>();
   for (let share = 0; share <= 1; share += Math.min(0.05, 3 / duration)) {
-    await seek(share);
+    await seek(hosting, share * duration);
     for (const line of await hosting.locator('#replay .news li').allTextContents()) heard.add(line);
   }
   for (const line of ['Ben: I take the left side', 'Anna: and I the right one', 'Anna marked a point.']) expect([...heard]).toContain(line);
-  await seek(0.9);
+  const bothHeld = (await recordingOf(hosting)).frames.filter(({ hands }) => hands.length === 2);
+  await seek(hosting, bothHeld.at(-1)!.time);
   await expect.poll(async () => (await labels(hosting)).sort()).toEqual(['Anna', 'Ben']);
   await picture(hosting, 'replay');
   expect(errors.flat()).toEqual([]);

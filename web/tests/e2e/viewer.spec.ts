@@ -12,7 +12,9 @@ import {
   openOther,
   openScene,
   peakForce,
+  recordingOf,
   sceneNames,
+  seek,
   settled,
   stateOf,
   waitForPart,
@@ -20,7 +22,7 @@ import {
 } from './page';
 import { Server } from './server';
 import type { TestHook } from '../../src/main';
-import { decodeRecording, HolderKind, type Recording, type StateFrame } from '../../src/protocol';
+import { HolderKind, type StateFrame } from '../../src/protocol';
 
 declare const cotouch: TestHook;
 
@@ -427,14 +429,11 @@ test('a recording can be replayed with the time slider', async ({ page }) => {
   // The page shows what was felt, where the slider is put to the strongest moment of all.
   const { duration } = (await stateOf(page)).replay!;
   expect(duration).toBeGreaterThan(0.5);
-  const recorded = await recordingOf(page, (await entry.getAttribute('data-recording'))!);
+  const recorded = await recordingOf(page);
   const strength = (frame: StateFrame) => Math.hypot(...(frame.hands[0]?.force ?? []));
   const strongest = recorded.frames.reduce((most, frame) => (strength(frame) > strength(most) ? frame : most));
   expect(strength(strongest)).toBeGreaterThan(0.3 * felt);
-  await page.locator('#replay input').evaluate((slider: HTMLInputElement, time) => {
-    slider.value = String(time);
-    slider.dispatchEvent(new Event('input'));
-  }, strongest.time + 1e-3); // the slider has steps of a millisecond
+  await seek(page, strongest.time);
   await expect.poll(async () => forceOf(await stateOf(page))).toBeCloseTo(strength(strongest), 3);
   expect((await stateOf(page)).replay!.playing).toBe(false);
   // What the cycles cost was recorded too.
@@ -564,12 +563,6 @@ async function settledHand(page: Page): Promise<void> {
       return moved;
     })
     .toBeLessThan(1e-7);
-}
-
-async function recordingOf(page: Page, id: string): Promise<Recording> {
-  const recording = decodeRecording(new Uint8Array(await asked(page, `/api/recording/${id}.frames`)).buffer);
-  if (!recording.ok) throw new Error(recording.error);
-  return recording.value;
 }
 
 function distance(a: readonly number[], b: readonly number[]): number {
