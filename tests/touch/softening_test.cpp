@@ -98,11 +98,20 @@ TEST(TouchLoop, ThatComesLateSoftensTheCouplingAndSaysSo) {
   slow.store(true);
   ASSERT_TRUE(eventually([&] { return loop.frame().sample.hands[0].stiffness < 0.4; }));
   const double late_force = device.force.load();
+  const auto stiffness = [&] { return loop.frame().sample.hands[0].stiffness; };
+  const double late_stiffness = stiffness();
   slow.store(false);
   // 4 mm of a spring of a third: what is felt is less, as long as it is soft.
   EXPECT_LT(late_force, 2.7);
-  EXPECT_TRUE(eventually([&] { return loop.frame().sample.hands[0].stiffness > 0.95; }));
+  EXPECT_TRUE(eventually([&] { return stiffness() > late_stiffness + 0.02; }));
   EXPECT_GT(loop.frame().missed, 0U);
+  // All the way only where no cycle is late for seconds, which a busy machine does not promise to a thread.
+  ASSERT_TRUE(loop.stop());
+  const double on_the_way = stiffness();
+  loop.run_cycles(100);
+  EXPECT_LT(stiffness(), on_the_way + 0.03);
+  loop.run_cycles(4000);
+  EXPECT_GT(stiffness(), 0.95);
 }
 
 TEST(TouchLoop, NeverHoldsAHandStifferThanItsDeviceBears) {
