@@ -3,12 +3,15 @@ import { expect, test } from '@playwright/test';
 import { later, open, openOther, sceneNames, settled, watchErrors } from './page';
 import { Server } from './server';
 
-const server = new Server();
+const [server, untouched] = [new Server(), new Server()];
 
 test.beforeAll(async () => {
   await server.start();
 });
-test.afterAll(() => server.end());
+test.afterAll(async () => {
+  await server.end();
+  await untouched.end();
+});
 
 // A tetrahedron of 20 mm.
 const kPart = `v 0 0 0\nv 20 0 0\nv 0 20 0\nv 0 0 20\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n`;
@@ -65,6 +68,7 @@ test('saving over a scene asks', async ({ page }) => {
 });
 
 test('the picture of what was not saved is asked for when it has just been saved, and is no error', async ({ page }) => {
+  await untouched.start(); // what others left unsaved would have its picture asked for as well
   const errors = watchErrors(page);
   let letGo = () => {};
   const saved = new Promise<void>((resolve) => (letGo = resolve));
@@ -72,7 +76,7 @@ test('the picture of what was not saved is asked for when it has just been saved
     await saved;
     await route.continue();
   });
-  await open(page, server.address);
+  await open(page, untouched.address);
   await openOther(page);
   await page.locator('#tab-parts').click();
   const asked = page.waitForRequest('**/api/thumbnail/unsaved.png');
