@@ -223,6 +223,27 @@ TEST_F(CrashTest, WhatIsSavedIsNotKeptBesides) {
   EXPECT_TRUE(eventually([&] { return !fs::exists(unsaved); }));
 }
 
+TEST_F(CrashTest, WhatIsChangedWhileASceneIsSavedIsKept) {
+  HangingLibrary library(folder_ / "scenes");
+  Session session(settings_, library);
+  session.start();
+  const ParticipantId bob = session.join(ParticipantKind::page, "Bob");
+  ASSERT_TRUE(session.command_and_wait(bob, ShowScene{three_balls()}).done());
+  ASSERT_TRUE(session.command_and_wait(bob, CopyBody{2}).done());
+  ASSERT_TRUE(eventually([&] { return library.calls > 0; }));
+  library.hangs = true;
+  auto saving = std::async(std::launch::async, [&] { return session.save_scene(bob, "mine"); });
+  const bool hung = eventually([&] { return library.hanging > 0; });
+  const bool changed = session.command_and_wait(bob, SetGravity{1.62}).done();
+  library.hangs = false;
+  EXPECT_TRUE(hung && changed && saving.get().done());
+  session.stop();
+  NoProgress quiet;
+  EXPECT_NE(library_.load("mine", quiet).gravity.z, -1.62);
+  ASSERT_TRUE(fs::exists(folder_ / "scenes/unsaved/scene.toml"));
+  EXPECT_EQ(library_.load("unsaved", quiet).gravity.z, -1.62);
+}
+
 TEST_F(CrashTest, MemoryDoesNotGrowWithARecordingAndItEndsWithItsAllowance) {
   settings_.recording_bytes = 300'000;
   start();
