@@ -409,14 +409,15 @@ CommandResult Session::save_scene(ParticipantId who, const std::string& name, Re
   struct Now {
     std::string obstacle;
     Scene scene;
-    std::shared_ptr<const ShownScene> shown;
+    std::uint32_t generation = 0;
+    std::uint64_t changes = 0;
   };
   Now now = ask<Now>(When::in_turn, [this, who, name] {
     Wish wish;
     wish.who = who;
     wish.deed = Deed::save_scene;
     if (const auto made = scene_makers_.find(name); made != scene_makers_.end()) wish.maker = made->second;
-    return Now{obstacle(wish), scene_to_edit(), scene_};
+    return Now{obstacle(wish), scene_to_edit(), generation_, changes_};
   });
   if (now.obstacle.empty() && now.scene.bodies.empty())
     now.obstacle = "There is nothing to save yet; drop a part first.";
@@ -429,10 +430,10 @@ CommandResult Session::save_scene(ParticipantId who, const std::string& name, Re
     if (error.code() != ErrorCode::exists) throw;
     return {Kind::exists, error.what(), 0, {}};
   }
-  post([this, who, name, shown = std::move(now.shown)] {
+  post([this, who, name, generation = now.generation, changes = now.changes] {
     scene_makers_[name] = who;
     // What is saved need not be kept besides, but what was changed meanwhile is not saved.
-    if (shown == scene_) {
+    if (generation == generation_ && changes == changes_) {
       changed_at_.reset();
       if (std::exchange(keeps_unsaved_, false)) background_->post([this] { library_.forget_unsaved(); });
     }

@@ -345,7 +345,8 @@ class Session {
   std::map<std::uint32_t, std::string> opening_;    // scenes that jobs are reading, by the order of asking
   std::uint32_t last_opening_ = 0, opened_as_ = 0;  // asked for, and the one that is open
   std::vector<std::pair<std::uint32_t, std::function<void()>>> after_opening_;
-  std::optional<Clock::time_point> changed_at_;  // what was not saved, and is not kept yet
+  std::uint64_t changes_ = 0;                    // to scenes, since the session was started
+  std::optional<Clock::time_point> changed_at_;  // the first of those that were not saved, and are not kept yet
   bool keeps_unsaved_ = false;                   // there is something of this scene in the library
   std::vector<JobChange> ready_;                 // and waits until nobody holds a hand
   Clock::time_point tried_ready_{};

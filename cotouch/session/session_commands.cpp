@@ -272,6 +272,7 @@ void Session::carry_out(ParticipantId who, const ChangeSettings& wanted, const A
   const auto use = [this, feel](std::optional<RunningWorld::Change> change) {
     if (change) world_->take(std::move(*change));
     feel_ = feel;
+    note_change();
     tell([&](SessionListener& listener) { listener.settings_changed(feel_); });
     return done();
   };

@@ -196,7 +196,8 @@ void Session::try_what_is_ready() {
 }
 
 void Session::note_change() {
-  if (scene_->scene.name.empty() && !is_shared()) changed_at_ = Clock::now();
+  ++changes_;
+  if (scene_->scene.name.empty() && !is_shared() && !changed_at_) changed_at_ = Clock::now();
 }
 
 void Session::keep_unsaved() {

@@ -224,24 +224,44 @@ TEST_F(CrashTest, WhatIsSavedIsNotKeptBesides) {
 }
 
 TEST_F(CrashTest, WhatIsChangedWhileASceneIsSavedIsKept) {
-  HangingLibrary library(folder_ / "scenes");
-  Session session(settings_, library);
-  session.start();
-  const ParticipantId bob = session.join(ParticipantKind::page, "Bob");
-  ASSERT_TRUE(session.command_and_wait(bob, ShowScene{three_balls()}).done());
-  ASSERT_TRUE(session.command_and_wait(bob, CopyBody{2}).done());
-  ASSERT_TRUE(eventually([&] { return library.calls > 0; }));
-  library.hangs = true;
-  auto saving = std::async(std::launch::async, [&] { return session.save_scene(bob, "mine"); });
-  const bool hung = eventually([&] { return library.hanging > 0; });
-  const bool changed = session.command_and_wait(bob, SetGravity{1.62}).done();
-  library.hangs = false;
-  EXPECT_TRUE(hung && changed && saving.get().done());
-  session.stop();
-  NoProgress quiet;
-  EXPECT_NE(library_.load("mine", quiet).gravity.z, -1.62);
-  ASSERT_TRUE(fs::exists(folder_ / "scenes/unsaved/scene.toml"));
-  EXPECT_EQ(library_.load("unsaved", quiet).gravity.z, -1.62);
+  const double stiffness = 123'456;
+  for (const SessionCommand& change :
+       {SessionCommand(SetGravity{1.62}), SessionCommand(ChangeSettings{.contact_stiffness = stiffness})}) {
+    HangingLibrary library(folder_ / "scenes");
+    Session session(settings_, library);
+    session.start();
+    const ParticipantId bob = session.join(ParticipantKind::page, "Bob");
+    ASSERT_TRUE(session.command_and_wait(bob, ShowScene{three_balls()}).done());
+    ASSERT_TRUE(session.command_and_wait(bob, CopyBody{2}).done());
+    ASSERT_TRUE(eventually([&] { return library.calls > 0; }));
+    library.hangs = true;
+    auto saving = std::async(std::launch::async, [&] { return session.save_scene(bob, "mine", Replacing::wanted); });
+    const bool hung = eventually([&] { return library.hanging > 0; });
+    const bool changed = session.command_and_wait(bob, change).done();
+    library.hangs = false;
+    EXPECT_TRUE(hung && changed && saving.get().done());
+    session.stop();
+    NoProgress quiet;
+    const auto has_change = [&](const char* name) {
+      const Scene scene = library_.load(name, quiet);
+      return scene.gravity.z == -1.62 || scene.contact_stiffness == stiffness;
+    };
+    EXPECT_FALSE(has_change("mine"));
+    ASSERT_TRUE(fs::exists(folder_ / "scenes/unsaved/scene.toml"));
+    EXPECT_TRUE(has_change("unsaved"));
+  }
+}
+
+TEST_F(CrashTest, ChangesThatDoNotEndAreKeptAllTheSame) {
+  settings_.unsaved_after = 0.3;
+  start();
+  ASSERT_TRUE(ask(ShowScene{three_balls()}).done());
+  ASSERT_TRUE(ask(CopyBody{2}).done());
+  double stiffness = 100'000;
+  EXPECT_TRUE(eventually([&] {
+    EXPECT_TRUE(ask(ChangeSettings{.contact_stiffness = ++stiffness}).done());
+    return fs::exists(folder_ / "scenes/unsaved/scene.toml");
+  }));
 }
 
 TEST_F(CrashTest, MemoryDoesNotGrowWithARecordingAndItEndsWithItsAllowance) {
