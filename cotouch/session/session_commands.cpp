@@ -271,8 +271,10 @@ void Session::carry_out(ParticipantId who, const ChangeSettings& wanted, const A
   if (world_) feel.warm_nodes = nodes_for(world_->model(), speed_.nodes_per_us, feel.budget_us);
   const auto use = [this, feel](std::optional<RunningWorld::Change> change) {
     if (change) world_->take(std::move(*change));
+    // The budget is this machine's, the others are the scene's.
+    const bool changes = feel.contact_stiffness != feel_.contact_stiffness || feel.max_force != feel_.max_force;
     feel_ = feel;
-    note_change();
+    if (changes) note_change();
     tell([&](SessionListener& listener) { listener.settings_changed(feel_); });
     return done();
   };

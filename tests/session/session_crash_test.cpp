@@ -252,6 +252,17 @@ TEST_F(CrashTest, WhatIsChangedWhileASceneIsSavedIsKept) {
   }
 }
 
+TEST_F(CrashTest, SettingsThatChangeNothingOfTheSceneAreNoReasonToKeepIt) {
+  start();
+  ASSERT_TRUE(ask(ShowScene{three_balls()}).done());
+  ASSERT_TRUE(ask(CopyBody{2}).done());
+  ASSERT_TRUE(session_->save_scene(ann_, "mine").done());
+  const double stiffness = session_->snapshot().feel.contact_stiffness;
+  ASSERT_TRUE(ask(ChangeSettings{.contact_stiffness = stiffness, .budget_us = 123}).done());
+  session_->stop();
+  EXPECT_FALSE(fs::exists(folder_ / "scenes/unsaved/scene.toml"));
+}
+
 TEST_F(CrashTest, ChangesThatDoNotEndAreKeptAllTheSame) {
   settings_.unsaved_after = 0.3;
   start();
