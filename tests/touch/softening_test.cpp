@@ -93,7 +93,7 @@ TEST(TouchLoop, ThatComesLateSoftensTheCouplingAndSaysSo) {
   TouchLoopSettings settings;
   settings.stall_seconds = 10;
   TouchLoop loop({&device}, world, settings);
-  loop.start();
+  const bool is_realtime = loop.start().fifo_priority;
   ASSERT_TRUE(eventually([&] { return device.force.load() > 2; }));
   slow.store(true);
   ASSERT_TRUE(eventually([&] { return loop.frame().sample.hands[0].stiffness < 0.4; }));
@@ -105,11 +105,9 @@ TEST(TouchLoop, ThatComesLateSoftensTheCouplingAndSaysSo) {
   EXPECT_LT(late_force, 2.7);
   EXPECT_TRUE(eventually([&] { return stiffness() > late_stiffness + 0.02; }));
   EXPECT_GT(loop.frame().missed, 0U);
-  // All the way only where no cycle is late for seconds, which a busy machine does not promise to a thread.
+  // All the way only where no cycle is late for seconds, which a busy machine promises to no ordinary thread.
+  EXPECT_TRUE(!is_realtime || eventually([&] { return stiffness() > 0.95; }));
   ASSERT_TRUE(loop.stop());
-  const double on_the_way = stiffness();
-  loop.run_cycles(100);
-  EXPECT_LT(stiffness(), on_the_way + 0.03);
   loop.run_cycles(4000);
   EXPECT_GT(stiffness(), 0.95);
 }
