@@ -91,6 +91,13 @@ function(cotouch_optimise_less name)
   target_compile_options(cotouch_${name} PRIVATE $<$<CONFIG:Release>:-O2>)
 endfunction()
 
+# cotouch_link(TARGET LINK): a symbolic link in the build, also to what is not built yet.
+function(cotouch_link target link)
+  get_filename_component(folder ${link} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  file(CREATE_LINK ${target} ${link} SYMBOLIC)
+endfunction()
+
 # Links what is needed to build a library's sources and nothing to use it: libraries that are headers only.
 function(cotouch_build_with name)
   get_target_property(type cotouch_${name} TYPE)
@@ -152,10 +159,15 @@ if(NOT COTOUCH_CORE_ONLY)
   include(GNUInstallDirs)
   cotouch_add_library(reading ${COTOUCH_READING_FILES})
   cotouch_bring(reading cotouch_core)
-  # Where the program is, if it is not beside the one that runs.
-  set(built_reader $<IF:$<BOOL:${COTOUCH_COMPUTING_FROM}>,${COTOUCH_COMPUTING_FROM},${PROJECT_BINARY_DIR}>/cotouch/reader)
-  set_source_files_properties(cotouch/mesh/reader_process.cpp PROPERTIES COMPILE_DEFINITIONS
-    "COTOUCH_BUILT_READER=\"${built_reader}\";COTOUCH_INSTALLED_READER=\"${CMAKE_INSTALL_FULL_BINDIR}\"")
+  # Programs find the reader beside themselves. In a build it is elsewhere, so that links lie there: what is built must not
+  # know where it was built, because it is installed and moved as it is.
+  set(build_of_reader ${PROJECT_BINARY_DIR})
+  if(COTOUCH_COMPUTING_FROM)
+    set(build_of_reader ${COTOUCH_COMPUTING_FROM})
+  endif()
+  foreach(folder cotouch/app tests benchmarks fuzz)
+    cotouch_link(${build_of_reader}/cotouch/reader/cotouch-read-mesh ${PROJECT_BINARY_DIR}/${folder}/cotouch-read-mesh)
+  endforeach()
   # The program. All but main.cpp is a library of its own, so that tests and fuzzers can reach it.
   add_subdirectory(cotouch/reader)
   # Programs do not link it, but they cannot read without it. It has one thread.

@@ -23,4 +23,8 @@ if(NPM AND EXISTS ${PROJECT_SOURCE_DIR}/web/package.json)
 else()
   add_custom_target(web COMMAND ${CMAKE_COMMAND} -E echo "The page is not built: npm or the folder web/ is missing.")
 endif()
+# The command and its tests find it as the installed command does.
+foreach(folder cotouch .)
+  cotouch_link(${page} ${PROJECT_BINARY_DIR}/${folder}/share/cotouch/web)
+endforeach()
 install(DIRECTORY ${page}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/cotouch/web OPTIONAL)

@@ -2,8 +2,8 @@
 // of changes to a good one; in both cases it is also tried with its checksums made right, so that the checks in front
 // do not hide those behind them.
 #include <cotouch/base/error.h>
-#include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
+#include <cotouch/base/read_file.h>
 #include <cotouch/contact/asset.h>
 #include <cotouch/elastic/deformed_field.h>
 #include <cotouch/elastic/embedding.h>
@@ -99,7 +99,7 @@ const std::vector<std::uint8_t>& good_file(bool wanted) {
     const Part part = prepare_part(make_box({0.1, 0.04, 0.04}), settings, progress);
     const auto path = std::filesystem::temp_directory_path() / ("cotouch-fuzz-" + std::to_string(::getpid()) + ".cot");
     write_asset(part, path);
-    const MappedFile file = map_file(path);
+    const FileCopy file = read_file(path);
     std::filesystem::remove(path);
     const auto* begin = reinterpret_cast<const std::uint8_t*>(file.bytes.data());
     return std::vector<std::uint8_t>(begin, begin + file.bytes.size());

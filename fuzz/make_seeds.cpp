@@ -39,8 +39,8 @@ void check_seed(const fs::path& path, std::uint64_t samples) {
     throw Error("The seed " + path.string() + " does not play back as it was recorded.");
 }
 
-// Two hands hold a block each and press them together. Recordings begin after `before` cycles.
-void record(const fs::path& path, std::uint64_t before, std::uint64_t cycles) {
+// Two hands hold a block each and press them together. Recordings begin after `before` cycles; the others come `late`.
+void record(const fs::path& path, std::uint64_t before, std::uint64_t cycles, double late = 0) {
   const auto model = fuzzing::small_world();
   LocalWorld world(model);
   const auto hand = [&](std::uint32_t body, double towards) {
@@ -55,7 +55,7 @@ void record(const fs::path& path, std::uint64_t before, std::uint64_t cycles) {
     loop.run_cycles(1);
   }
   Recording recording = begin_recording(*model, loop.mark(), {}, loop.hands(), "builtin:stack");
-  loop.run_cycles(cycles);
+  loop.run_cycles(cycles, late);
   collect_samples(loop, recording, before);
   write_recording(recording, path);
   check_seed(path, cycles);
@@ -140,7 +140,7 @@ void write_messages(const fs::path& folder) {
   seed("decide", '0', write_message(DecideMessage{{2, 0}, ends}));
   seed("want", '0', write_message(WantMessage{1, 90}));
   seed("fill", '0', write_fill(1, run));
-  seed("probe", '0', write_message(ProbeMessage{{2, 0}, {3, 0, "keeper"}}));
+  seed("probe", '0', write_message(ProbeMessage{{2, 0}, {false, 3, 0, "keeper"}}));
   seed("view", '0', write_message(ViewMessage{100, 2, {}}));
 
   std::vector<std::byte> bytes{std::byte{3}};
@@ -189,6 +189,7 @@ int main(int argc, char** argv) {
     write_messages(messages);
     record(recordings / "from_the_start.rec", 0, 3);
     record(recordings / "in_the_midst.rec", 60, 4);
+    record(recordings / "late.rec", 60, 3, 4e-3);
     record_shared(recordings / "shared.rec");
     write_hand_input(served / "hand_input.bin");
     for (const char* name : {"stack", "docking"}) write_scene(name, served / (std::string(name) + ".toml"));

@@ -168,7 +168,7 @@ class Game {
     switch (choices_.byte() % 4) {
       case 0: return lie(to, write_fill(member(), run));
       case 1: return lie(to, write_message(WantMessage{member(), tick()}));
-      case 2: return lie(to, write_message(ProbeMessage{ballot(), {choices_.byte(), member(), "liar"}}));
+      case 2: return lie(to, write_message(ProbeMessage{ballot(), {false, choices_.byte(), member(), "liar"}}));
       default: return lie(to, write_message(ViewMessage{tick(), choices_.byte(), {}}));
     }
   }

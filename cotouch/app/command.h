@@ -111,6 +111,7 @@ struct JournalCommand {
   std::filesystem::path journal;
   std::string scene;                // for the recording; a name, a scene file or its folder; empty: the journal has it
   std::filesystem::path recording;  // empty: none
+  std::uint32_t branch = 0;         // that is exported; 0: the session itself
   bool json = false;
 };
 void run_journal(const JournalCommand& command);

@@ -39,6 +39,9 @@ void run_experiment(const ExperimentCommand& command) {
   const std::string json = to_json(*chosen, options, report);
   if (!command.json.empty() && !print_json) write_file(command.json, json);
   fmt::print("{}", print_json ? json : format_table(*chosen, report));
+  if (const std::size_t failed = report.failures.size(); failed > 0)
+    throw Error(fmt::format("The experiment failed. {}{}", report.failures.front(),
+                            failed > 1 ? fmt::format(" And {} more, see above.", failed - 1) : ""));
 }
 
 }  // namespace cotouch

@@ -3,6 +3,7 @@
 #include <cotouch/app/say.h>
 #include <cotouch/app/scene_argument.h>
 #include <cotouch/app/web_folder.h>
+#include <cotouch/app/whole_recording.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
 #include <cotouch/experiment/plot.h>
@@ -19,6 +20,7 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 namespace cotouch {
@@ -104,16 +106,18 @@ struct Setting {
   std::vector<std::byte> start;  // state of the world recorded hands begin in; empty: the scene's own
   std::uint64_t world = 0;       // hash of the world they were recorded in
   std::uint64_t cycles = 0;      // that recorded hands take, there or not; 0: until all scripts have ended
+  std::optional<Recording> recorded;
 };
 
 Setting recorded_setting(const FeelCommand& command, FolderLibrary& library, ProgressBar& bar) {
   Setting setting;
-  const Recording recording = read_recording(command.hand);
+  const Recording& recording = setting.recorded.emplace(read_recording(command.hand));
   if (!recording.limited)
     throw Error(fmt::format("{} is of a shared session, which steps more slowly than hands feel; see it again with "
                             "'cotouch replay'.",
                             command.hand),
                 ErrorCode::unsupported);
+  check_holds_samples(recording, command.hand);
   const RecordedScene recorded = parse_recorded_scene(recording.scene);
   if (!command.scene.empty() && !names_scene_file(command.scene) && command.scene != recorded.name)
     throw Error(fmt::format("{} was recorded in the scene '{}'; feel that one.", command.hand, recorded.name));
@@ -204,16 +208,10 @@ void check_outputs(const FeelCommand& command) {
   if (command.figure.empty()) check_writable("felt.svg");
 }
 
-}  // namespace
-
-void run_feel(const FeelCommand& command) {
-  check_outputs(command);
-  ProgressBar bar;
-  Setting setting = make_setting(command, bar);
+void feel(const FeelCommand& command, Setting& setting) {
   Scene& scene = setting.scene;
   const std::shared_ptr<const WorldModel> model = felt_model(scene, setting.feel);
   LocalWorld world(model, {Detail::Rule::by_work, budget_of(*model), {}});
-  bar.clear();
   const std::string name = printable(scene.name.empty() ? scene.title : scene.name);
   if (!setting.start.empty() && (setting.world != model->hash() || !world.state().restore(setting.start)))
     throw Error(fmt::format("{} was recorded in another world than '{}' is here.", command.hand, name));
@@ -289,6 +287,17 @@ void run_feel(const FeelCommand& command) {
                                                                 : status.notes));
   line("figure", figure.string());
   if (!command.record.empty()) line("recording", command.record.string());
+}
+
+}  // namespace
+
+void run_feel(const FeelCommand& command) {
+  check_outputs(command);
+  ProgressBar bar;
+  Setting setting = make_setting(command, bar);
+  bar.clear();
+  feel(command, setting);
+  if (setting.recorded) check_whole(*setting.recorded, command.hand);
 }
 
 void run_scenes() {

@@ -28,6 +28,7 @@ nlohmann::ordered_json mesh_json(TriangleMesh mesh) {
   json["size_m"] = numbers(report.bounds.size());
   json["bounds_m"] = {numbers(report.bounds.low), numbers(report.bounds.high)};
   json["area_m2"] = report.area;
+  json["openings"] = report.openings;
   json["volume_m3"] = report.volume ? nlohmann::ordered_json(*report.volume) : nlohmann::ordered_json();
   return json;
 }

@@ -18,18 +18,19 @@ void run_play(const PlayCommand& command) {
   catch_interrupts();
   catch_closed_output();
   PageServer server(command.page);
-  ProgressBar bar;
-  Scene scene = load_scene(command.scene, server.library(), bar);
-  bar.clear();
+  OpenedScene opened = [&] {
+    ProgressBar bar;  // gone with the reading: what is done after Ctrl-C is not to end on the way
+    return open_scene(command.scene, server.library(), bar);
+  }();
 
   std::string no_spacemouse;
   Session& session = server.make_session({}, no_spacemouse);
-  say(scene.title + ": " + scene.summary);
+  say(opened.scene.title + ": " + opened.scene.summary);
   if (!no_spacemouse.empty()) say(no_spacemouse);
-  std::error_code ignored;
-  if (command.scene.empty() && std::filesystem::exists(state_folder() / "scenes" / k_unsaved_scene, ignored))
-    say("What was changed and not saved is in the gallery, or: cotouch play " + std::string(k_unsaved_scene));
-  server.start(session.join(ParticipantKind::program, "cotouch play"), std::move(scene));
+  if (command.scene.empty() && !server.library().unsaved().empty())
+    say("What was changed and not saved is in the gallery; the newest of it is: cotouch play " +
+        std::string(k_unsaved_scene));
+  server.start(session.join(ParticipantKind::program, "cotouch play"), std::move(opened));
   // Not by say(), which would take the code's colours away; nothing of a stranger's file is in it.
   if (const std::string others = server.for_others(::isatty(STDOUT_FILENO) == 1); !others.empty())
     std::puts(others.c_str());

@@ -11,6 +11,7 @@
 #include <cotouch/elastic/read_tets.h>
 #include <cotouch/elastic/tet_faces.h>
 #include <cotouch/experiment/part_picture.h>
+#include <cotouch/field/mass.h>
 #include <cotouch/mesh/import.h>
 
 #include <fmt/format.h>
@@ -35,6 +36,31 @@ std::string field_findings(const FieldReport& report) {
   return text;
 }
 
+// Cubic metres. Nothing if the part is thinner than its cells everywhere, so that its field has no inside.
+std::optional<double> volume_of(const Part& part) {
+  try {
+    return mass_properties(part.field, 1).mass;
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// What the part holds, which its mesh cannot tell if it is open.
+std::string volume_line(const Part& part, const MeshReport& mesh) {
+  const std::optional<double> volume = volume_of(part);
+  if (!volume) return "none: the part is thinner than a cell of its field everywhere; choose a finer --resolution";
+  const std::string line = fmt::format("{:.4g} cm^3", *volume * 1e6);
+  if (mesh.open_edges == 0) return line;
+  const std::string openings = mesh.openings == 1 ? "1 opening" : fmt::format("{} openings", mesh.openings);
+  return fmt::format("{} as it was {}: the mesh is open, with {}, and holds no volume by itself", line,
+                     part.field_report.caps > 0     ? "filled"
+                     : part.field_report.sheets > 0 ? "thickened"
+                                                    : "closed",
+                     openings);
+}
+
 // What a file has: a surface, and the tetrahedra behind it if it says more than that.
 struct Input {
   ImportedMesh surface;
@@ -52,6 +78,7 @@ Input read_input(const PrepareCommand& command, Progress& progress) {
   Input input;
   if (!has_tets(command.mesh)) {
     ImportOptions options;
+    options.limits = limits_for_parts();
     if (!command.unit.empty()) options.unit = command.unit;
     if (!command.up_axis.empty()) options.up_axis = command.up_axis;
     input.surface = load_mesh(command.mesh, options, progress);
@@ -126,11 +153,14 @@ void run_prepare(const PrepareCommand& command) {
     json["triangles"] = imported.report.triangles;
     json["components"] = imported.report.components;
     json["closed"] = imported.report.closed();
+    json["openings"] = imported.report.openings;
     json["notes"] = input.notes;
     json["points"] = part.shell.point_count();
     json["levels"] = part.shell.levels();
     json["spacing_m"] = part.field.spacing();
     json["field_bytes"] = part.field.memory_bytes();
+    const std::optional<double> volume = volume_of(part);
+    json["volume_m3"] = volume ? nlohmann::ordered_json(*volume) : nlohmann::ordered_json();
     if (part.elastic) json["elastic"] = elastic_json(part);
     fmt::print("{}\n", json.dump(2));
     return;
@@ -141,6 +171,7 @@ void run_prepare(const PrepareCommand& command) {
   fmt::print("  Shell: {} points in {} levels, spacing varies by {:.0f} % on the finest\n", part.shell.point_count(),
              part.shell.levels(),
              part.shell_quality.levels.empty() ? 0 : part.shell_quality.levels.back().variation * 100);
+  fmt::print("  Volume: {}\n", volume_line(part, imported.report));
   const char* heading = "Elastic:";
   for (const std::string& line : elastic_lines(part)) fmt::print("  {:<8} {}\n", std::exchange(heading, ""), line);
   if (!command.preview.empty())

@@ -2,6 +2,7 @@
 #include <cotouch/app/progress_bar.h>
 #include <cotouch/app/say.h>
 #include <cotouch/app/scene_argument.h>
+#include <cotouch/app/whole_recording.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
 #include <cotouch/experiment/viewer_pictures.h>
@@ -65,6 +66,7 @@ void run_replay(const ReplayCommand& command) {
     if (!output.empty()) check_writable(output);
   }
   const Recording recording = read_recording(command.recording);
+  check_holds_samples(recording, command.recording);
   const RecordedScene recorded = parse_recorded_scene(recording.scene);
   ProgressBar bar(command.json);
   const MadeIn made{command.recording, command.scene, recording.scene, recording.model_hash, {}};
@@ -92,6 +94,7 @@ void run_replay(const ReplayCommand& command) {
     json["seconds"] = seconds;
     json["samples"] = recording.samples.size();
     json["finished"] = recording.finished;
+    json["unread_bytes"] = recording.unread;
     json["hands"] = recording.hands;
     json["bodies"] = model->bodies().size();
     json["shared"] = !recording.limited;
@@ -107,12 +110,14 @@ void run_replay(const ReplayCommand& command) {
     say(fmt::format("{}: {:.1f} s, {} {}, up to {:.2f} N", name, seconds, recording.samples.size(),
                     recording.limited ? "cycles" : "ticks of a shared session", peak_force(recording)));
     say_events(recording);
-    if (!recording.finished) say("It breaks off there: the program that made it was ended, or the file is damaged.");
-    if (replay.identical()) fmt::print("Every force and every body is the same, bit for bit.\n");
+    if (replay.identical())
+      fmt::print("{} force and every body is the same, bit for bit.\n",
+                 recording.finished ? "Every" : "Up to there every");
   }
-  if (replay.identical()) return;
   std::fflush(stdout);
-  throw Error(fmt::format("It differs from {:.3f} s on, in force by up to {:.3g} N.", differs_at, largest));
+  if (!replay.identical())
+    throw Error(fmt::format("It differs from {:.3f} s on, in force by up to {:.3g} N.", differs_at, largest));
+  check_whole(recording, command.recording);
 }
 
 }  // namespace cotouch

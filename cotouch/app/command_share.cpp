@@ -209,10 +209,10 @@ void leave(Session& session, ParticipantId self, SharingInbox& inbox, SharingRep
 
 void run_with_page(const ShareCommand& command, const SharedSessionSettings& settings) {
   PageServer server(command.page);
-  std::optional<Scene> scene;
+  std::optional<OpenedScene> opened;
   if (command.invite.empty()) {
     ProgressBar bar(command.json);
-    scene = load_scene(command.scene, server.library(), bar);
+    opened = open_scene(command.scene, server.library(), bar);
   }
   SharingInbox inbox;
   SharingReport report(form_of(command, settings));
@@ -223,11 +223,11 @@ void run_with_page(const ShareCommand& command, const SharedSessionSettings& set
   Session& session = server.make_session(std::move(session_settings), no_spacemouse);
   session.add_listener(sharing);
   const Stopped stopped{server};
-  const ParticipantId self = session.join(ParticipantKind::program, "cotouch " + std::string(scene ? "host" : "join"));
-  if (!command.json && scene) say(scene->title + ": " + scene->summary);
+  const ParticipantId self = session.join(ParticipantKind::program, "cotouch " + std::string(opened ? "host" : "join"));
+  if (!command.json && opened) say(opened->scene.title + ": " + opened->scene.summary);
   if (!command.json && !no_spacemouse.empty()) say(no_spacemouse);
-  const bool hosts = scene.has_value();
-  server.start(self, std::move(scene));
+  const bool hosts = opened.has_value();
+  server.start(self, std::move(opened));
   const CommandResult result = hosts ? session.command_and_wait(self, StartSharing{settings.name})
                                      : session.command_and_wait(self, JoinSharing{command.invite, settings.name});
   if (!result.done()) throw Error(result.reason);

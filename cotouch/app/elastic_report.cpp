@@ -97,10 +97,9 @@ std::vector<std::string> elastic_lines(const Part& part) {
                               quality.count, data.nodes.size(), quality.smallest_angle, quality.largest_angle,
                               quality.volume * 1e6));
   // A sheet is thickened so that it can be touched; whoever wants it to bend should know that it bends as thick as
-  // that.
-  const bool thickened = part.field_report.sheets > 0;
-  const double solid = thickened && is_solid(part.mesh) ? mass_properties(part.mesh, 1).mass : 0;
-  if (thickened && quality.volume > k_much_thicker * solid)
+  // that. Only a solid mesh holds a volume to compare with.
+  const double solid = part.field_report.sheets > 0 && is_solid(part.mesh) ? mass_properties(part.mesh, 1).mass : 0;
+  if (solid > 0 && quality.volume > k_much_thicker * solid)
     lines.push_back(
         fmt::format("thicker than the mesh, which holds {:.4g} cm^3: walls thinner than a cell are thickened; "
                     "a finer --resolution keeps them as they are",

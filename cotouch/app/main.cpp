@@ -196,8 +196,13 @@ void declare_replay(CLI::App& app, ReplayCommand& command) {
 void declare_journal(CLI::App& app, JournalCommand& command) {
   CLI::App* sub = app.add_subcommand("journal", "Show what is in the journal of a shared session");
   sub->add_option("journal", command.journal, "a file that an observer keeps; it may be in use")->required();
-  sub->add_option("--export", command.recording, "write it as a recording for 'cotouch replay' and the page")
-      ->check(k_file_name);
+  CLI::Option* recording = sub->add_option("--export", command.recording,
+                                           "write what was agreed on as a recording for 'cotouch replay' and the page")
+                               ->check(k_file_name);
+  sub->add_option("--branch", command.branch,
+                  "with --export, the number of a branch: ticks that are kept apart because they are not, or are not "
+                  "known to be, what the session agreed on")
+      ->needs(recording);
   sub->add_option("--scene", command.scene,
                   "with --export, the scene of the session: a name, a scene file (scene.toml) or its folder; without "
                   "it, the scene of the name that the journal has");

@@ -100,13 +100,13 @@ Session& PageServer::make_session(SessionSettings settings, std::string& no_spac
   return *session_;
 }
 
-void PageServer::start(ParticipantId who, std::optional<Scene> scene) {
+void PageServer::start(ParticipantId who, std::optional<OpenedScene> opened) {
   session_->start();
-  if (scene) {
+  if (opened) {
     // However long that takes, unless somebody stops it: large parts are drawn anew.
     const auto answer = std::make_shared<std::promise<CommandResult>>();
     std::future<CommandResult> shown = answer->get_future();
-    session_->command(who, ShowScene{std::move(*scene)},
+    session_->command(who, ShowScene{std::move(opened->scene), std::move(opened->place)},
                       [answer](const CommandResult& result) { answer->set_value(result); });
     while (shown.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready)
       if (interrupted()) throw Cancelled();
@@ -175,7 +175,10 @@ std::string PageServer::for_others(bool with_code) {
 void PageServer::stop() {
   server_->stop();
   if (!doorway_.empty()) ::unlink(doorway_.c_str());
-  if (session_) session_->stop();
+  if (!session_) return;
+  session_->stop();
+  if (const std::string lost = session_->lost(); !lost.empty() && !std::exchange(told_lost_, true))
+    fmt::print(stderr, "What was changed and not saved is lost, for it could not be kept: {}\n", lost);
 }
 
 }  // namespace cotouch

@@ -3,6 +3,7 @@
 
 #include <cotouch/app/command.h>
 #include <cotouch/app/own_identity.h>
+#include <cotouch/app/scene_argument.h>
 #include <cotouch/serve/link_book.h>
 #include <cotouch/serve/page_host.h>
 #include <cotouch/session/scene_library.h>
@@ -33,7 +34,7 @@ class PageServer {
   // there is none.
   Session& make_session(SessionSettings settings, std::string& no_spacemouse);
   // With a scene, which `who` opens before the first page comes in. Throws Error if it cannot be shown.
-  void start(ParticipantId who, std::optional<Scene> scene);
+  void start(ParticipantId who, std::optional<OpenedScene> opened);
   // The owner's, for a browser at this machine.
   std::string address() const { return address_with(server_->origin(), links_->own_token()); }
   // What is to be said if people at other machines can reach the page: by which addresses, as what, and how safe that
@@ -52,6 +53,7 @@ class PageServer {
   FolderLibrary library_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<PageHost> host_;
+  bool told_lost_ = false;
   std::filesystem::path doorway_;  // the file that the browser was sent to; empty if it was not
 };
 

@@ -52,7 +52,7 @@ bool interrupted() noexcept {
   return interrupt_count > 0;
 }
 
-ProgressBar::ProgressBar(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {
+ProgressBar::ProgressBar(bool quiet) : scope_(interrupted), quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {
   catch_interrupts();
 }
 

@@ -1,6 +1,7 @@
 // A progress bar with the time left, and Ctrl-C turned into Cancelled.
 #pragma once
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/progress.h>
 
 #include <cstdint>
@@ -24,6 +25,7 @@ class ProgressBar final : public Progress {
  private:
   void draw(double fraction, std::int64_t now_ns);
 
+  CancelScope scope_;  // work below this thread's ends sooner than at the next step
   bool quiet_, terminal_;
   bool drawn_ = false;
   std::string stage_, shown_;  // as it was given, and without control characters

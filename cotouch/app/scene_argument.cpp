@@ -12,6 +12,22 @@ bool is_scene_folder(const std::string& wanted) {
   return !wanted.empty() && fs::is_regular_file(fs::path(wanted) / "scene.toml", error);
 }
 
+std::string scene_name(const std::string& wanted, const FolderLibrary& library) {
+  const std::vector<std::string> unsaved = library.unsaved();
+  return wanted == k_unsaved_scene && !unsaved.empty() ? unsaved.front() : wanted;
+}
+
+Scene load_named(const std::string& name, FolderLibrary& library, Progress& progress) {
+  try {
+    return library.load(name.empty() ? builtin_scene_names().front() : name, progress);
+  } catch (const Error& error) {
+    std::error_code ignored;
+    if (error.code() != ErrorCode::not_found || !fs::is_directory(name, ignored)) throw;
+    throw Error("The folder " + name + " has no scene.toml; name the folder of a scene, or a scene.",
+                ErrorCode::not_found);
+  }
+}
+
 }  // namespace
 
 bool names_scene_file(const std::string& wanted) {
@@ -21,14 +37,15 @@ bool names_scene_file(const std::string& wanted) {
 Scene load_scene(const std::string& wanted, FolderLibrary& library, Progress& progress) {
   if (wanted.ends_with(".toml")) return library.load_file(wanted, progress);
   if (is_scene_folder(wanted)) return library.load_file(fs::path(wanted) / "scene.toml", progress);
-  try {
-    return library.load(wanted.empty() ? builtin_scene_names().front() : wanted, progress);
-  } catch (const Error& error) {
-    std::error_code ignored;
-    if (error.code() != ErrorCode::not_found || !fs::is_directory(wanted, ignored)) throw;
-    throw Error("The folder " + wanted + " has no scene.toml; name the folder of a scene, or a scene.",
-                ErrorCode::not_found);
-  }
+  return load_named(scene_name(wanted, library), library, progress);
+}
+
+OpenedScene open_scene(const std::string& wanted, FolderLibrary& library, Progress& progress) {
+  if (names_scene_file(wanted)) return {load_scene(wanted, library, progress), nullptr};
+  // Asked once: another program may keep something newer at any time, and what is claimed must be what is loaded.
+  const std::string name = scene_name(wanted, library);
+  std::shared_ptr<UnsavedPlace> place = library.claim_unsaved(name);
+  return {load_named(name, library, progress), std::move(place)};
 }
 
 std::optional<fs::path> received_scene(const std::string& folder) {

@@ -14,8 +14,15 @@ namespace cotouch {
 // Whether the word names a file: scene.toml, or a folder that has one. Otherwise it is a scene's name.
 bool names_scene_file(const std::string& wanted);
 
-// A scene's name, a scene file or its folder; empty: the first built-in scene. Prepared. Throws Error.
+// A scene's name ("unsaved": the newest of what was not saved), a scene file or its folder; empty: the first built-in
+// scene. Prepared. Throws Error.
 Scene load_scene(const std::string& wanted, FolderLibrary& library, Progress& progress);
+// The same for a session that goes on with it, and keeps it where it came from if it was not saved.
+struct OpenedScene {
+  Scene scene;
+  std::shared_ptr<UnsavedPlace> place;  // null: it was saved, is a file somewhere, or open in another session
+};
+OpenedScene open_scene(const std::string& wanted, FolderLibrary& library, Progress& progress);
 // Where a recording or a journal was made, and what it says about it.
 struct MadeIn {
   std::filesystem::path file;

@@ -45,7 +45,9 @@ void say_now(const std::string& text) {
 }
 
 Json at(const char* event, const AgreedTick& now) {
-  return {{"event", event}, {"tick", now.tick}, {"hash", hex(now.hash)}};
+  Json json{{"event", event}, {"tick", now.tick}, {"hash", hex(now.hash)}};
+  if (now.branch != 0) json["branch"] = hex(now.branch);
+  return json;
 }
 
 bool is_among(const SharedPerson& person, const std::vector<SharedPerson>& people) {
@@ -137,7 +139,7 @@ void SharingReport::problem(const std::string& sentence) {
 void SharingReport::agreed(const AgreedTick& now) {
   const bool newly = now.task_done && !docked_;
   docked_ = now.task_done;
-  if (form_.json && wants(now)) print(at("agreed", now));
+  if (form_.json && wants(now)) print(at(now.branch == 0 ? "agreed" : "branch", now));
   if (!newly) return;
   if (!form_.json) return say_now(fmt::format("The task is done, after {:.1f} s.", now.task_seconds));
   Json json = at("docked", now);
@@ -153,7 +155,10 @@ void SharingReport::end(const AgreedTick& last) {
     return print(json);
   }
   say("\n");
-  if (last.tick > 0) say(fmt::format("All agreed up to tick {}, on the state {}.", last.tick, hex(last.hash)));
+  if (last.tick > 0)
+    say(fmt::format("All {}agreed up to tick {}, on the state {}.",
+                    last.branch == 0 ? "" : "of this part, which went on without the larger one, ", last.tick,
+                    hex(last.hash)));
   say_now("Stopped.");
 }
 

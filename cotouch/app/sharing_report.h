@@ -5,9 +5,11 @@
 //   people    people: member, name, self, observer, fingerprint
 //   said      member, name, text, seconds
 //   problem   text
-//   agreed    tick, hash                  every hundredth tick
+//   agreed    tick, hash                  every hundredth tick, once no decision of any members can change it
+//   branch    tick, hash, branch          the same of a part of the session that goes on without the larger one
 //   docked    tick, hash, seconds         the first agreed tick at which the scene's task is done
 //   end       tick, hash, docked          the last agreed tick; 0 if there was none
+// The last two have the number of the branch as well, if they are of one.
 #pragma once
 
 #include <cotouch/app/progress_bar.h>

@@ -28,10 +28,8 @@ fs::path web_folder(const fs::path& given) {
   }
   std::error_code error;
   const fs::path command = fs::read_symlink("/proc/self/exe", error);
-  const fs::path installed = command.parent_path().parent_path() / "share/cotouch/web";
-  for (const fs::path& folder : {installed, fs::path(COTOUCH_BUILT_WEB)})
-    if (has_page(folder)) return folder;
-  return {};
+  const fs::path beside = command.parent_path().parent_path() / "share/cotouch/web";
+  return has_page(beside) ? beside : fs::path();
 }
 
 fs::path state_folder() {

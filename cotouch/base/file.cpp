@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,10 +69,11 @@ void sync_folder(const fs::path& folder) {
   if (fd.get() >= 0) ::fsync(fd.get());
 }
 
-// False if somebody else still has it after a while; true also where there are no locks.
-bool lock_folder(int fd, int kind) {
-  constexpr auto k_patience = std::chrono::seconds(30);
-  const auto end = std::chrono::steady_clock::now() + k_patience;
+constexpr double k_lock_patience = 30;  // seconds
+
+// False if somebody else still has it after so many seconds; true also where there are no locks.
+bool lock_folder(int fd, int kind, double patience) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience);
   while (::flock(fd, kind | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) return true;
     if (std::chrono::steady_clock::now() > end) return false;
@@ -99,13 +99,22 @@ void make_folders(const fs::path& folder) {
 }
 
 FolderLock FolderLock::to_write(const fs::path& folder) {
+  std::optional<FolderLock> lock = take(folder, k_lock_patience);
+  if (!lock) throw Error("Somebody else is using " + folder.string() + "; try again.", ErrorCode::busy);
+  return std::move(*lock);
+}
+
+std::optional<FolderLock> FolderLock::to_write_now(const fs::path& folder) {
+  return take(folder, 0);
+}
+
+std::optional<FolderLock> FolderLock::take(const fs::path& folder, double patience) {
   for (;;) {
     make_folders(folder);
     FolderLock lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (lock.fd_ < 0 && errno == ENOENT) continue;
     if (lock.fd_ < 0) fail("open", folder, errno);
-    if (!lock_folder(lock.fd_, LOCK_EX))
-      throw Error("Somebody else is using " + folder.string() + "; try again.", ErrorCode::busy);
+    if (!lock_folder(lock.fd_, LOCK_EX, patience)) return std::nullopt;
     // Whoever had it before may have deleted it.
     struct stat here {
     }, there{};
@@ -117,7 +126,7 @@ FolderLock FolderLock::to_write(const fs::path& folder) {
 
 FolderLock FolderLock::to_read(const fs::path& folder) {
   FolderLock lock(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (lock.fd_ >= 0 && !lock_folder(lock.fd_, LOCK_SH))
+  if (lock.fd_ >= 0 && !lock_folder(lock.fd_, LOCK_SH, k_lock_patience))
     throw Error("Somebody else is changing " + folder.string() + "; try again.", ErrorCode::busy);
   return lock;
 }
@@ -135,8 +144,11 @@ void write_file(const fs::path& given, std::span<const std::span<const std::byte
   const fs::path path = fs::is_symlink(given, ignored) ? fs::weakly_canonical(given, ignored) : given;
   const fs::file_status status = fs::status(path, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
-    const Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (fd.get() < 0) fail("write", given, errno);
+    // Without waiting for somebody who reads a pipe: nobody could say how long, and signals do not end it.
+    const Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+    if (fd.get() < 0 && errno == ENXIO && fs::is_fifo(status))
+      throw Error("Cannot write " + given.string() + ": it is a pipe that nobody reads.", ErrorCode::io);
+    if (fd.get() < 0 || ::fcntl(fd.get(), F_SETFL, 0) != 0) fail("write", given, errno);
     if (const int reason = write_all(fd.get(), pieces); reason != 0) fail("write", given, reason);
     return;
   }
@@ -194,21 +206,6 @@ void check_not_input(const std::filesystem::path& output, const std::filesystem:
   if (!output.empty() && std::filesystem::equivalent(output, input, error))
     throw Error("Writing " + output.string() + " would replace what is read; give another name.",
                 ErrorCode::invalid_argument);
-}
-
-MappedFile map_file(const fs::path& path) {
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) fail("open", path, errno);
-  struct stat status {};
-  if (::fstat(fd.get(), &status) != 0) fail("open", path, errno);
-  if (!S_ISREG(status.st_mode))
-    throw Error("Cannot read " + path.string() + ": it is not a file.", ErrorCode::invalid_argument);
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size == 0) return {};  // nothing to map
-  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
-  if (address == MAP_FAILED) fail("read", path, errno);
-  std::shared_ptr<const void> keep_alive(address, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
-  return {{static_cast<const std::byte*>(address), size}, std::move(keep_alive)};
 }
 
 }  // namespace cotouch

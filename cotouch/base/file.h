@@ -1,9 +1,9 @@
-// Files that are either whole or absent, and files read in place.
+// Files that are either whole or absent. What others name and write is read by base/read_file.h.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -11,7 +11,7 @@ namespace cotouch {
 
 // Writes the pieces one after another into a nameless file in the same folder, makes sure they are on the disk, and
 // only then gives it its name. A failed or killed write therefore leaves what was there before and nothing else.
-// Devices and pipes ("/dev/stdout") are written to directly. Throws Error with the system's reason.
+// Devices and pipes that somebody reads ("/dev/stdout") are written to directly. Throws Error with the system's reason.
 void write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> pieces);
 void write_file(const std::filesystem::path& path, std::string_view contents);
 
@@ -25,6 +25,8 @@ class FolderLock {
   // Alone, and the folder is there: it is made if it was not, also if somebody deletes it meanwhile. Throws Error if it
   // cannot be made, or if somebody else has it for half a minute.
   static FolderLock to_write(const std::filesystem::path& folder);
+  // The same without waiting: nothing if somebody else has it.
+  static std::optional<FolderLock> to_write_now(const std::filesystem::path& folder);
   // Together with others who read. Nothing is locked if there is no such folder or its file system knows no locks.
   static FolderLock to_read(const std::filesystem::path& folder);
   ~FolderLock();
@@ -35,6 +37,8 @@ class FolderLock {
 
  private:
   explicit FolderLock(int fd) : fd_(fd) {}
+  static std::optional<FolderLock> take(const std::filesystem::path& folder, double patience);  // seconds
+
   int fd_;
 };
 
@@ -43,13 +47,5 @@ class FolderLock {
 void check_writable(const std::filesystem::path& path);
 // Throws Error where the output would replace the input it is made from, however the two are spelt.
 void check_not_input(const std::filesystem::path& output, const std::filesystem::path& input);
-
-// A file's bytes, mapped for reading; they stay valid as long as `keep_alive`. The mapping begins on a page.
-// Replacing the file (as write_file does) leaves the mapping as it was.
-struct MappedFile {
-  std::span<const std::byte> bytes;
-  std::shared_ptr<const void> keep_alive;
-};
-MappedFile map_file(const std::filesystem::path& path);
 
 }  // namespace cotouch

@@ -1,3 +1,4 @@
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/parallel.h>
 
 #include <sched.h>
@@ -28,9 +29,11 @@ void parallel_for(std::size_t count, std::size_t grain, const std::function<void
   std::atomic<std::size_t> next{0};
   std::exception_ptr failure;
   std::mutex failure_mutex;
-  const auto run = [&] {
+  const auto run = [&, asked = CancelScope::current()] {
+    const CancelScope scope(asked);
     for (std::size_t range; (range = next.fetch_add(1)) < ranges;) {
       try {
+        throw_if_cancelled();
         work(range * grain, std::min(count, (range + 1) * grain));
       } catch (...) {
         const std::scoped_lock lock(failure_mutex);

@@ -16,7 +16,10 @@ struct RealtimeStatus {
   std::string notes;          // a sentence for the user, empty when everything was granted
 };
 
-inline constexpr int k_touch_priority = 80, k_watchdog_priority = 81;
+// Threads of equal priority never interrupt each other, and a driver may wait in a loop for ever. So those that take
+// the force away are above the one they help, and the watchdog, which enters no driver, is above all. (The guard
+// process is above that: cotouch/guard.)
+inline constexpr int k_touch_priority = 80, k_letting_go_priority = 81, k_watchdog_priority = 82;
 
 // Asks for SCHED_FIFO for the calling thread. Empty if it was granted, otherwise why not.
 std::string request_priority(int fifo_priority);

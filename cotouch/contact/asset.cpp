@@ -1,5 +1,7 @@
 #include <cotouch/base/file.h>
+#include <cotouch/base/read_file.h>
 #include <cotouch/contact/asset_format.h>
+#include <cotouch/mesh/readers.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,11 +15,15 @@ namespace {
 TriangleMesh read_mesh(const Reader& reader, const std::string& name) {
   const auto vertices = reader.array<Vec3d>(Kind::vertices);
   const auto triangles = reader.array<Triangle>(Kind::triangles);
-  for (const Vec3d& v : vertices)
-    if (!is_finite(v)) reader.damaged("a mesh vertex is not a number");
-  for (const Triangle& t : triangles)
-    for (const std::uint32_t corner : t)
+  if (triangles.size() > k_most_part_triangles || vertices.size() > 3 * k_most_part_triangles)
+    reader.damaged("its mesh is larger than that of any part");
+  for_each_cancellable(vertices.size(), [&](std::size_t i) {
+    if (!is_finite(vertices[i])) reader.damaged("a mesh vertex is not a number");
+  });
+  for_each_cancellable(triangles.size(), [&](std::size_t i) {
+    for (const std::uint32_t corner : triangles[i])
       if (corner >= vertices.size()) reader.damaged("a mesh triangle names a vertex that is not there");
+  });
   TriangleMesh mesh;
   mesh.name = name;
   mesh.vertices.assign(vertices.begin(), vertices.end());
@@ -57,6 +63,41 @@ Shell read_shell(const Reader& reader, const std::shared_ptr<const void>& keep_a
 }
 
 }  // namespace
+
+void asset::throw_damaged(const std::string& name, const std::string& what) {
+  throw Error(name + " is damaged: " + what + "; prepare the part again.", ErrorCode::damaged_file);
+}
+
+Header asset::read_header(Bytes beginning, std::uint64_t size, const std::string& name) {
+  const auto truncated = [&](std::uint64_t whole) {
+    throw Error(name + " is truncated: it has " + std::to_string(size) + " of " + std::to_string(whole) +
+                    " bytes; copy it again or prepare the part again.",
+                ErrorCode::damaged_file);
+  };
+  if (beginning.empty()) throw Error(name + " is empty, not a cotouch part.", ErrorCode::damaged_file);
+  const std::size_t known = std::min(beginning.size(), k_magic.size());
+  if (std::memcmp(beginning.data(), k_magic.data(), known) != 0) {
+    // The first byte and the letters right, the line ends wrong: sent as text.
+    if (beginning.size() >= 4 && std::memcmp(beginning.data(), k_magic.data(), 4) == 0)
+      throw_damaged(name, "its line ends were changed, as when a file is sent as text");
+    throw Error(name + " is not a cotouch part; make one with 'cotouch prepare'.", ErrorCode::damaged_file);
+  }
+  Header header;
+  if (beginning.size() < sizeof header) truncated(sizeof header);
+  std::memcpy(&header, beginning.data(), sizeof header);
+  if (header.byte_order == k_other_byte_order)
+    throw Error(name + " was made on a machine with another byte order; prepare the part again on this one.",
+                ErrorCode::unsupported);
+  if (header.byte_order != k_byte_order) throw_damaged(name, "its byte-order mark is none");
+  if (header.version > k_asset_version)
+    throw Error(name + " was made by a newer cotouch (format " + std::to_string(header.version) +
+                    ", this one reads up to " + std::to_string(k_asset_version) + "); update cotouch or prepare again.",
+                ErrorCode::unsupported);
+  if (header.version == 0) throw_damaged(name, "its version is 0");
+  if (header.file_size > size) truncated(header.file_size);
+  if (header.file_size < size) throw_damaged(name, "something follows its end");
+  return header;
+}
 
 FieldHeader asset::header_of(const FieldData& field) {
   return {field.origin, field.spacing, field.bricks, field.quantum, field.band, field.boundary, field.lipschitz, 0};
@@ -133,7 +174,7 @@ void with_pieces(const Part& part, const Use& use) {
 bool holds(const std::filesystem::path& path, std::span<const Bytes> pieces) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return false;
-  const MappedFile file = map_file(path);
+  const FileCopy file = read_file(path);
   Bytes rest = file.bytes;
   for (const Bytes piece : pieces) {
     if (rest.size() < piece.size() || !std::equal(piece.begin(), piece.end(), rest.begin())) return false;
@@ -164,10 +205,13 @@ Part parse_asset(Bytes bytes, const std::shared_ptr<const void>& keep_alive, con
   part.name.assign(text.begin(), text.end());
   read_info(reader, part);
   part.mesh = read_mesh(reader, part.name);
+  part.bounds = part.mesh.bounds();
   try {
     part.field = read_field(reader, keep_alive);
     part.shell = read_shell(reader, keep_alive);
     read_elastic(reader, keep_alive, part);
+  } catch (const Cancelled&) {
+    throw;
   } catch (const Error& error) {
     throw Error(name + ": " + error.what(), error.code());
   }
@@ -175,8 +219,12 @@ Part parse_asset(Bytes bytes, const std::shared_ptr<const void>& keep_alive, con
 }
 
 Part read_asset(const std::filesystem::path& path) {
-  const MappedFile file = map_file(path);
-  return parse_asset(file.bytes, file.keep_alive, path.string());
+  const ReadableFile file(path);
+  // What is no part is refused before all of it is read, however large it is.
+  std::array<std::byte, sizeof(Header)> beginning;
+  read_header(Bytes(beginning).first(file.read_beginning(beginning)), file.size(), path.string());
+  const FileCopy copy = file.copy();
+  return parse_asset(copy.bytes, copy.keep_alive, path.string());
 }
 
 }  // namespace cotouch

@@ -1,4 +1,4 @@
-// The asset file (`.cot`): a prepared part on disk, read in place.
+// The asset file (`.cot`): a prepared part on disk, whose sections are used as they are.
 //
 // Layout, in the byte order of the machine that wrote it (the header says which; the other one is refused):
 //
@@ -36,8 +36,9 @@ void write_asset(const Part& part, const std::filesystem::path& path);
 // alone, so nobody who reads it is disturbed and what named it before still finds it.
 std::filesystem::path write_asset_by_content(const Part& part, const std::filesystem::path& folder);
 
-// Field and shell stay in the mapped file; nothing but the mesh is copied. Throws Error saying what is wrong with the
-// file: missing, foreign, truncated, damaged, from another byte order, or from a newer cotouch.
+// Reads the file once, into memory of this process (base/read_file.h), and uses what was checked there: whatever is
+// done to the file afterwards, the part stays. Throws Error saying what is wrong with the file: missing, foreign,
+// truncated, damaged, from another byte order, or from a newer cotouch.
 Part read_asset(const std::filesystem::path& path);
 
 // The same from memory that begins at a multiple of k_asset_alignment and lives as long as `keep_alive`.

@@ -1,6 +1,7 @@
 // The inside of asset files (asset.h), shared by the sources that read and write them.
 #pragma once
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/hash.h>
 #include <cotouch/contact/asset.h>
@@ -151,11 +152,27 @@ Bytes bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
+// hash_bytes() that can be ended.
+inline std::uint64_t hash_cancellable(Bytes bytes) {
+  constexpr std::size_t k_piece = 1U << 20U;
+  Hasher hasher;
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(k_piece, bytes.size()))) {
+    throw_if_cancelled();
+    hasher.add_bytes(bytes.first(std::min(k_piece, bytes.size())));
+  }
+  return hasher.digest();
+}
+
+[[noreturn]] void throw_damaged(const std::string& name, const std::string& what);
+// Checks the first bytes of a file of this size, as many of them as there are: what they say about the file, or Error.
+Header read_header(Bytes beginning, std::uint64_t size, const std::string& name);
+
 // Reads sections of a file that anyone may have made: nothing is used before it is checked.
 class Reader {
  public:
-  Reader(Bytes bytes, const std::string& name) : bytes_(bytes), name_(name) {
-    check_header();
+  Reader(Bytes bytes, const std::string& name)
+      : bytes_(bytes), name_(name), header_(read_header(bytes, bytes.size(), name)) {
+    check_table();
     check_sections();
   }
 
@@ -174,36 +191,12 @@ class Reader {
     return items[0];
   }
 
-  [[noreturn]] void damaged(const std::string& what) const {
-    throw Error(name_ + " is damaged: " + what + "; prepare the part again.", ErrorCode::damaged_file);
-  }
+  [[noreturn]] void damaged(const std::string& what) const { throw_damaged(name_, what); }
 
  private:
   static std::size_t index(Kind kind) { return static_cast<std::size_t>(kind); }
 
-  void check_header() {
-    if (bytes_.empty()) throw Error(name_ + " is empty, not a cotouch part.", ErrorCode::damaged_file);
-    const std::size_t known = std::min(bytes_.size(), k_magic.size());
-    if (std::memcmp(bytes_.data(), k_magic.data(), known) != 0) {
-      // The first byte and the letters right, the line ends wrong: sent as text.
-      if (bytes_.size() >= 4 && std::memcmp(bytes_.data(), k_magic.data(), 4) == 0)
-        damaged("its line ends were changed, as when a file is sent as text");
-      throw Error(name_ + " is not a cotouch part; make one with 'cotouch prepare'.", ErrorCode::damaged_file);
-    }
-    if (bytes_.size() < sizeof(Header)) truncated(sizeof(Header));
-    std::memcpy(&header_, bytes_.data(), sizeof(Header));
-    if (header_.byte_order == k_other_byte_order)
-      throw Error(name_ + " was made on a machine with another byte order; prepare the part again on this one.",
-                  ErrorCode::unsupported);
-    if (header_.byte_order != k_byte_order) damaged("its byte-order mark is none");
-    if (header_.version > k_asset_version)
-      throw Error(name_ + " was made by a newer cotouch (format " + std::to_string(header_.version) +
-                      ", this one reads up to " + std::to_string(k_asset_version) +
-                      "); update cotouch or prepare again.",
-                  ErrorCode::unsupported);
-    if (header_.version == 0) damaged("its version is 0");
-    if (header_.file_size > bytes_.size()) truncated(header_.file_size);
-    if (header_.file_size < bytes_.size()) damaged("something follows its end");
+  void check_table() {
     kinds_ = header_.version == 1 ? k_kinds_of_version_1 : k_kinds;
     if (header_.sections != kinds_) damaged("its number of sections is wrong");
     table_ = bytes_.subspan(sizeof(Header));
@@ -225,17 +218,11 @@ class Reader {
       for (const std::byte b : bytes_.subspan(end, entry.offset - end))
         if (b != std::byte{0}) damaged(std::string("there is something before the section '") + section + "'");
       sections_[kind] = bytes_.subspan(entry.offset, entry.size);
-      if (hash_bytes(sections_[kind]) != entry.hash)
+      if (hash_cancellable(sections_[kind]) != entry.hash)
         damaged(std::string("the section '") + section + "' does not match its checksum");
       end = entry.offset + entry.size;
     }
     if (end != bytes_.size()) damaged("something follows its last section");
-  }
-
-  [[noreturn]] void truncated(std::uint64_t whole) const {
-    throw Error(name_ + " is truncated: it has " + std::to_string(bytes_.size()) + " of " + std::to_string(whole) +
-                    " bytes; copy it again or prepare the part again.",
-                ErrorCode::damaged_file);
   }
 
   Bytes bytes_;

@@ -1,5 +1,4 @@
 #include <cotouch/base/error.h>
-#include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
 #include <cotouch/contact/asset.h>
 #include <cotouch/contact/cache.h>
@@ -103,18 +102,15 @@ std::optional<Part> load_cached(std::uint64_t key) {
   const fs::path path = entry_path(key);
   std::error_code error;
   if (path.empty() || !fs::is_regular_file(path, error)) return {};
-  MappedFile file;
   try {
-    file = map_file(path);
-  } catch (const Error&) {
-    return {};  // too many open files, for one: not the entry's fault
-  }
-  try {
-    Part part = parse_asset(file.bytes, file.keep_alive, path.string());
+    Part part = read_asset(path);
     fs::last_write_time(path, fs::file_time_type::clock::now(), error);  // when it was last of use
     return part;
-  } catch (const Error&) {
-    fs::remove(path, error);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error& refused) {
+    // Too many open files or too little memory are not the entry's fault.
+    if (refused.code() == ErrorCode::damaged_file || refused.code() == ErrorCode::unsupported) fs::remove(path, error);
     return {};
   }
 }

@@ -17,6 +17,7 @@ Part prepare_part(const TriangleMesh& mesh, const PartSettings& settings, Progre
   part.name = mesh.name;
   part.settings = settings;
   part.mesh = mesh;
+  part.bounds = mesh.bounds();
   part.field = build_field(mesh, settings.field, progress, &part.field_report);
   part.shell = build_shell(part.field, settings.shell, progress, &part.shell_quality);
   make_elastic(part, progress, tets);

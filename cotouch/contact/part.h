@@ -24,6 +24,7 @@ struct Part {
   std::string name;
   PartSettings settings;
   TriangleMesh mesh;
+  std::optional<Box3d> bounds;  // of the mesh; preparing and reading fill it, because looking takes a while
   Field field;
   Shell shell;
   std::shared_ptr<const ElasticModel> elastic;  // null: rigid

@@ -1,6 +1,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/elastic/anchor.h>
 #include <cotouch/elastic/tet_faces.h>
+#include <cotouch/elastic/thin_ends.h>
 #include <cotouch/mesh/scan.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ double longest_edge(const TetMesh& mesh) {
   return std::sqrt(longest);
 }
 
-[[noreturn]] void refuse(const Anchor& anchor, const char* why, const TetMesh& mesh) {
+[[noreturn]] void refuse(const Anchor& anchor, const std::string& why, const TetMesh& mesh) {
   const Box3d box = bounds(mesh);
   char place[240];
   std::snprintf(place, sizeof place, "The body reaches from (%.4g, %.4g, %.4g) to (%.4g, %.4g, %.4g) m.", box.low.x,
@@ -35,35 +36,65 @@ double longest_edge(const TetMesh& mesh) {
   throw Error("The anchor '" + to_string(anchor) + "' " + why + ". " + place, ErrorCode::invalid_argument);
 }
 
-// Sets `held` of the nodes that an anchor holds; false if there are none.
-template <class Inside>
-bool hold(const TetMesh& mesh, std::vector<bool>& held, const Inside& inside) {
-  bool any = false;
-  for (std::size_t i = 0; i < mesh.nodes.size(); ++i)
-    if (inside(mesh.nodes[i])) held[i] = any = true;
-  return any;
+// The place that an anchor holds, as a question and as how far a point is from it.
+double distance_to(const Anchor& anchor, const Vec3d& p) {
+  if (const auto* plane = std::get_if<PlaneAnchor>(&anchor)) {
+    const double beyond = p[plane->axis] - plane->at;
+    return std::max(0.0, plane->above ? -beyond : beyond);
+  }
+  if (const auto* box = std::get_if<BoxAnchor>(&anchor)) return norm(p - max(box->low, min(box->high, p)));
+  const auto& pick = std::get<PointAnchor>(anchor);
+  return std::max(0.0, norm(p - pick.point) - pick.radius);
 }
 
-void hold(const TetMesh& mesh, std::vector<bool>& held, const Anchor& anchor) {
-  bool any = false;
-  if (const auto* plane = std::get_if<PlaneAnchor>(&anchor)) {
-    any = hold(mesh, held, [&](const Vec3d& p) {
-      return plane->above ? p[plane->axis] >= plane->at : p[plane->axis] <= plane->at;
-    });
-  } else if (const auto* box = std::get_if<BoxAnchor>(&anchor)) {
-    any = hold(mesh, held, [&](const Vec3d& p) { return p == max(box->low, min(box->high, p)); });
-  } else {
-    const auto& pick = std::get<PointAnchor>(anchor);
-    const TetSurface surface = surface_of(mesh);
-    std::uint32_t nearest = surface.node.front();
-    for (const std::uint32_t node : surface.node)
-      if (norm_squared(mesh.nodes[node] - pick.point) < norm_squared(mesh.nodes[nearest] - pick.point)) nearest = node;
-    if (norm(mesh.nodes[nearest] - pick.point) > std::max(pick.radius, longest_edge(mesh)))
-      refuse(anchor, "is far from the body's surface", mesh);
-    hold(mesh, held, [&](const Vec3d& p) { return norm_squared(p - pick.point) <= pick.radius * pick.radius; });
-    held[nearest] = any = true;
+bool holds(const Anchor& anchor, const Vec3d& p) {
+  if (const auto* plane = std::get_if<PlaneAnchor>(&anchor))
+    return plane->above ? p[plane->axis] >= plane->at : p[plane->axis] <= plane->at;
+  if (const auto* box = std::get_if<BoxAnchor>(&anchor)) return p == max(box->low, min(box->high, p));
+  const auto& pick = std::get<PointAnchor>(anchor);
+  return norm_squared(p - pick.point) <= pick.radius * pick.radius;
+}
+
+std::uint32_t nearest_surface_node(const TetMesh& mesh, const Vec3d& point) {
+  const TetSurface surface = surface_of(mesh);
+  std::uint32_t nearest = surface.node.front();
+  for (const std::uint32_t node : surface.node)
+    if (norm_squared(mesh.nodes[node] - point) < norm_squared(mesh.nodes[nearest] - point)) nearest = node;
+  return nearest;
+}
+
+constexpr double k_thin_end = 4;  // edges, that a part may reach beyond its tetrahedra
+
+[[noreturn]] void refuse_empty(const Anchor& anchor, const TetMesh& mesh) {
+  double nearest = distance_to(anchor, mesh.nodes.front());
+  for (const Vec3d& node : mesh.nodes) nearest = std::min(nearest, distance_to(anchor, node));
+  const char* const cure = nearest <= k_thin_end * longest_edge(mesh)
+                               ? "Hold more of it, or cut it into more tetrahedra (--tets, or Detail in the page), "
+                                 "which reach farther into thin ends"
+                               : "Put it where the body is";
+  char why[240];
+  std::snprintf(why, sizeof why, "holds no node of the body: the nearest is %.3g mm away. %s", nearest * 1e3, cure);
+  refuse(anchor, why, mesh);
+}
+
+// The nodes that an anchor holds.
+std::vector<std::uint32_t> held_by(const Anchor& anchor, const TetMesh& mesh, const TriangleMesh& surface) {
+  std::vector<std::uint32_t> nodes;
+  for (std::uint32_t i = 0; i < mesh.nodes.size(); ++i)
+    if (holds(anchor, mesh.nodes[i])) nodes.push_back(i);
+  const double edge = longest_edge(mesh);
+  const auto* const pick = std::get_if<PointAnchor>(&anchor);
+  if (pick != nullptr) {
+    const std::uint32_t nearest = nearest_surface_node(mesh, pick->point);
+    if (norm(mesh.nodes[nearest] - pick->point) <= std::max(pick->radius, edge)) nodes.push_back(nearest);
   }
-  if (!any) refuse(anchor, "holds no node of the body", mesh);
+  if (pick == nullptr || nodes.empty()) {
+    const auto inside = [&](const Vec3d& p) { return holds(anchor, p); };
+    const auto more = nodes_behind_thin_ends(mesh, surface, inside, nodes, k_thin_end * edge);
+    nodes.insert(nodes.end(), more.begin(), more.end());
+  }
+  if (nodes.empty()) refuse_empty(anchor, mesh);
+  return nodes;
 }
 
 [[noreturn]] void refuse_text(std::string_view text, const char* why) {
@@ -113,11 +144,13 @@ void append(std::string& text, const Vec3d& v) {
 
 }  // namespace
 
-std::vector<std::uint32_t> anchored_nodes(const TetMesh& mesh, std::span<const Anchor> anchors) {
+std::vector<std::uint32_t> anchored_nodes(const TetMesh& mesh, std::span<const Anchor> anchors,
+                                          const TriangleMesh& surface) {
   std::vector<bool> held(mesh.nodes.size(), false);
   if (mesh.tets.empty() && !anchors.empty())
     throw Error("A body without tetrahedra cannot be anchored.", ErrorCode::invalid_argument);
-  for (const Anchor& anchor : anchors) hold(mesh, held, anchor);
+  for (const Anchor& anchor : anchors)
+    for (const std::uint32_t node : held_by(anchor, mesh, surface)) held[node] = true;
   std::vector<std::uint32_t> nodes;
   for (std::uint32_t i = 0; i < held.size(); ++i)
     if (held[i]) nodes.push_back(i);

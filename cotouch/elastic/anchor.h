@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cotouch/elastic/tet_mesh.h>
+#include <cotouch/mesh/mesh.h>
 
 #include <cstdint>
 #include <span>
@@ -35,9 +36,13 @@ struct PointAnchor {
 };
 using Anchor = std::variant<PlaneAnchor, BoxAnchor, PointAnchor>;
 
-// Ascending, each once. Throws Error, saying where the mesh is, if an anchor holds no node or a point is further from
-// the surface than its radius and the mesh's longest edge, and if no node is left to move.
-std::vector<std::uint32_t> anchored_nodes(const TetMesh& mesh, std::span<const Anchor> anchors);
+// Ascending, each once. `surface` is the part's, which the tetrahedra fill as far as it is not thinner than they are:
+// of an end that an anchor holds and no node is in, the nearest nodes are held (thin_ends.h).
+//
+// Throws Error, saying where the mesh is, if an anchor holds no node or a point is further from the surface than its
+// radius and the mesh's longest edge, and if no node is left to move.
+std::vector<std::uint32_t> anchored_nodes(const TetMesh& mesh, std::span<const Anchor> anchors,
+                                          const TriangleMesh& surface = {});
 
 // Throws Error saying what is wrong and how anchors are written.
 Anchor parse_anchor(std::string_view text);

@@ -1,5 +1,6 @@
 #include <cotouch/elastic/cholesky.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/elastic/dense.h>
 
@@ -104,6 +105,7 @@ void SparseCholesky::find_structure(const NodeGraph& graph) {
   pieces_.resize(count);
   row_.resize(order_.node.size());
   for (std::uint32_t p = 0; p < count; ++p) {
+    throw_if_cancelled();
     const DissectionPiece& from = order_.pieces[p];
     // What its children are coupled to is in `below` already.
     std::vector<std::uint32_t> nodes;
@@ -168,6 +170,7 @@ void SparseCholesky::factorise(const FemSystem& system, const NodeGraph& graph, 
   std::vector<std::uint32_t> local(order_.node.size());  // place in the front by place in the order
   std::vector<std::uint32_t> to;
   for (std::uint32_t p = 0; p < pieces_.size(); ++p) {
+    throw_if_cancelled();
     const Piece& piece = pieces_[p];
     const std::size_t own_nodes = piece.own_nodes(), below_nodes = piece.below_nodes();
     for (std::uint32_t i = 0; i < own_nodes; ++i) local[piece.begin + i] = i;

@@ -1,6 +1,7 @@
 // Solving with the factor. A piece's part of it is stored for that: in strips of four rows, of which column after
 // column is read. First the strips of its own rows, each up to its diagonal, which holds 1 / L(j, j); then the strips
 // of the rows below. Rows that fill a last strip are zero, with ones on their diagonal.
+#include <cotouch/base/cancel.h>
 #include <cotouch/elastic/cholesky.h>
 
 #include <algorithm>
@@ -120,8 +121,14 @@ void SparseCholesky::solve(std::span<double> bundle) const {
   std::vector<double> x(rows_ * k_bundle), below(most_below_ * k_bundle);
   for (std::size_t i = 0; i < place_.size(); ++i)
     std::copy_n(bundle.data() + i * 3 * k_bundle, 3 * k_bundle, x.data() + row_[place_[i]] * k_bundle);
-  for (const Piece& piece : pieces_) solve_forward(piece, x.data(), below.data());
-  for (std::size_t p = pieces_.size(); p-- > 0;) solve_backward(pieces_[p], x.data(), below.data());
+  for (const Piece& piece : pieces_) {
+    throw_if_cancelled();
+    solve_forward(piece, x.data(), below.data());
+  }
+  for (std::size_t p = pieces_.size(); p-- > 0;) {
+    throw_if_cancelled();
+    solve_backward(pieces_[p], x.data(), below.data());
+  }
   for (std::size_t i = 0; i < place_.size(); ++i)
     std::copy_n(x.data() + row_[place_[i]] * k_bundle, 3 * k_bundle, bundle.data() + i * 3 * k_bundle);
 }

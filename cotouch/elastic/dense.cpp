@@ -1,3 +1,4 @@
+#include <cotouch/base/cancel.h>
 #include <cotouch/elastic/dense.h>
 #include <cotouch/elastic/pair.h>
 
@@ -116,6 +117,7 @@ void add_product(const Dense& c, double factor, const ConstDense& a, const Const
   for (std::size_t first = 0; first < c.columns; first += k_block) {
     const std::size_t end = std::min(c.columns, first + k_block);
     for (std::size_t k = 0; k < a.columns; k += k_run) {
+      throw_if_cancelled();
       const std::size_t terms = std::min(k_run, a.columns - k);
       for (std::size_t j = first; j < end; j += k_tile_columns)
         pack<k_tile_columns>(columns_of_b, j, k, terms, packed_b.get() + (j - first) * terms);

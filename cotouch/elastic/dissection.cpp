@@ -1,5 +1,7 @@
 #include <cotouch/elastic/dissection.h>
 
+#include <cotouch/base/cancel.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -64,9 +66,11 @@ class Dissector {
     double best_score = std::numeric_limits<double>::infinity();
     for (std::size_t axis = 0; axis < 3; ++axis) {
       std::vector<std::uint32_t> order = nodes;
-      std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return before(a, b, axis); });
+      sort_cancellable(order.begin(), order.end(),
+                       [&](std::uint32_t a, std::uint32_t b) { return before(a, b, axis); });
       for (int shift = -k_shifts; shift <= k_shifts; ++shift) {
         const double share = 0.5 + k_shift * shift, uneven = 2 * share - 1;
+        throw_if_cancelled();
         Cut cut{axis, order[static_cast<std::size_t>(share * static_cast<double>(order.size()))], {}};
         find_cut(nodes, cut);
         const double score = static_cast<double>(cut.nodes.size()) * (1 + 3 * uneven * uneven);

@@ -1,5 +1,6 @@
 #include <cotouch/elastic/eigen_symmetric.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 
 #include <algorithm>
@@ -25,6 +26,7 @@ void make_tridiagonal(std::vector<double>& a, std::size_t n, std::vector<double>
   const auto column = [&](std::size_t j) { return a.data() + j * n; };
   std::vector<double> scale(n, 0), p(n);  // reflections I - scale v v', with v kept below the diagonal of A
   for (std::size_t k = 0; k + 2 < n; ++k) {
+    throw_if_cancelled();
     double* v = column(k) + k + 1;
     const std::size_t m = n - k - 1;
     const double length = std::sqrt(dot(v, v, m));
@@ -52,6 +54,7 @@ void make_tridiagonal(std::vector<double>& a, std::size_t n, std::vector<double>
   // Q is the product of the reflections, built from the last, which touches the fewest columns.
   std::vector<double> v(n);
   for (std::size_t k = n; k-- > 0;) {
+    throw_if_cancelled();
     const std::size_t m = n - k - 1;
     if (m > 0) std::copy_n(column(k) + k + 1, m, v.begin());
     // Column k + 1 and those after it are Q's already; column k of Q is found in the next round.
@@ -71,6 +74,7 @@ void make_tridiagonal(std::vector<double>& a, std::size_t n, std::vector<double>
 void make_diagonal(std::vector<double>& q, std::size_t n, std::vector<double>& d, std::vector<double>& e) {
   for (std::size_t low = 0; low < n; ++low)
     for (int step = 0;; ++step) {
+      throw_if_cancelled();
       std::size_t high = low;  // the block from `low` to `high` hangs together
       while (high + 1 < n && std::fabs(e[high]) > k_epsilon * (std::fabs(d[high]) + std::fabs(d[high + 1]))) ++high;
       if (high == low) break;

@@ -1,5 +1,6 @@
 #include <cotouch/elastic/elastic_model.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/hash.h>
 #include <cotouch/elastic/tet_faces.h>
@@ -21,11 +22,12 @@ void require(bool holds, const char* what) {
 
 template <class T>
 void require_finite(std::span<const T> values, const char* what) {
-  require(std::all_of(values.begin(), values.end(), [](T v) { return std::isfinite(v); }), what);
+  for_each_cancellable(values.size(), [&](std::size_t i) { require(std::isfinite(values[i]), what); });
 }
 
 void check_embedding(std::span<const EmbeddedPoint> points, std::size_t nodes, const char* what) {
   for (const EmbeddedPoint& point : points) {
+    throw_if_cancelled();
     float sum = 0;
     for (std::size_t k = 0; k < 4; ++k) {
       require(point.node[k] < nodes, what);
@@ -120,12 +122,14 @@ ElasticModel::ElasticModel(const ElasticData& data, std::vector<Field> domain_fi
   const double reach = std::max(largest_reach(data.shell), largest_reach(data.mesh)) * (1 + 1e-6);
   largest_.assign(data.size, 0);
   const std::size_t stride = data.stride();
-  for (std::size_t node = 0; node < data.nodes.size(); ++node)
+  for (std::size_t node = 0; node < data.nodes.size(); ++node) {
+    throw_if_cancelled();
     for (std::size_t j = 0; j < data.size; ++j) {
       const float* const row = data.shapes.data() + 3 * stride * node + j;
       const Vec3d shape(Vec3f{row[0], row[stride], row[2 * stride]});
       largest_[j] = std::max(largest_[j], norm(shape) * reach);
     }
+  }
   // No two points are farther apart than twice that. A bound that is much too large would do no harm but take time.
   for (std::size_t i = 0; i < data.spread.size(); i += 2 * stride)
     for (std::size_t j = 0; j < data.size; ++j)

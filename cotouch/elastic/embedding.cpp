@@ -1,3 +1,4 @@
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/parallel.h>
 #include <cotouch/elastic/embedding.h>
@@ -145,6 +146,7 @@ Embedding embed(const TetMesh& mesh, std::span<const Vec3f> points) {
   constexpr std::size_t k_grain = 1024;
   parallel_for(points.size(), k_grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
+      throw_if_cancelled();
       const auto [tet, weights] = finder.find(Vec3d(points[i]));
       embedding.tet[i] = tet;
       embedding.weight[i] = rounded(weights);

@@ -1,5 +1,6 @@
 #include <cotouch/elastic/fem.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 
 #include <algorithm>
@@ -158,6 +159,7 @@ FemSystem assemble(const TetMesh& mesh, const Material& material, std::span<cons
   system.row_begin.push_back(0);
   std::vector<std::uint32_t> place(rows, k_anchored);  // of a column in the row being made, once it is known
   for (std::uint32_t row = 0; row < rows; ++row) {
+    throw_if_cancelled();
     const std::uint32_t first = system.row_begin.back();
     const std::span<const std::uint32_t> tets(around.tet.data() + around.begin[row],
                                               around.tet.data() + around.begin[row + 1]);

@@ -1,5 +1,7 @@
 #include <cotouch/elastic/krylov.h>
 
+#include <cotouch/base/cancel.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -45,6 +47,7 @@ void KrylovSpace::remove_basis(Bundle& w, const std::function<void()>& report) c
   const Bundle mass = times_mass(w);
   for (const Bundle& v : kept_out_) subtract_combinations(w, v, products(v, mass));
   for (std::size_t i = 0; i < basis_.size(); ++i) {
+    throw_if_cancelled();
     if (i % 16 == 0) report();
     subtract_combinations(w, basis_[i], products(basis_[i], mass));
   }

@@ -1,5 +1,6 @@
 #include <cotouch/elastic/modal_derivatives.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/elastic/dense.h>
 #include <cotouch/elastic/eigen_symmetric.h>
@@ -58,6 +59,7 @@ Fields weighted_fields(const FemSystem& system, const Modes& modes, const Shapes
   std::size_t at = 0;
   for (std::size_t i = 0; i < mode_count; ++i)
     for (std::size_t j = i; j < mode_count; ++j, ++at) {
+      throw_if_cancelled();
       copy_free(derivatives[at], system, fields[at]);
       multiply_mass(system, fields[at], mass_times);
       const double mass = dot(fields[at], mass_times);
@@ -74,7 +76,10 @@ Fields weighted_fields(const FemSystem& system, const Modes& modes, const Shapes
 Fields principal_components(const FemSystem& system, Fields& fields, std::size_t count) {
   const std::size_t n = fields.count;
   Fields mass_times(fields.length, n);
-  for (std::size_t i = 0; i < n; ++i) multiply_mass(system, fields[i], mass_times[i]);
+  for (std::size_t i = 0; i < n; ++i) {
+    throw_if_cancelled();
+    multiply_mass(system, fields[i], mass_times[i]);
+  }
   std::vector<double> products(n * n);
   add_product({products.data(), n, n}, 1, mass_times.matrix().transposed(), fields.matrix());
   SymmetricEigen eigen = eigen_symmetric(std::move(products), n);
@@ -90,7 +95,10 @@ std::size_t make_orthonormal(const FemSystem& system, Fields& fields) {
   Fields mass_times(fields.length, fields.count);
   for (std::size_t i = 0; i < fields.count; ++i) {
     for (int round = 0; round < 2; ++round)  // the second time for what rounding left
-      for (std::size_t j = 0; j < i; ++j) add(fields[i], -dot(mass_times[j], fields[i]), fields[j]);
+      for (std::size_t j = 0; j < i; ++j) {
+        throw_if_cancelled();
+        add(fields[i], -dot(mass_times[j], fields[i]), fields[j]);
+      }
     multiply_mass(system, fields[i], mass_times[i]);
     const double length = std::sqrt(dot(fields[i], mass_times[i]));
     if (!(length > k_least)) return i;
@@ -116,6 +124,7 @@ Shapes modal_derivatives(const TetMesh& mesh, const Material& material, const Fe
   for (std::size_t i = 0; i < mode_count; ++i) {
     progress.update("Finding how modes change", static_cast<double>(i) / static_cast<double>(mode_count));
     for (std::size_t j = i; j < mode_count; ++j, ++at) {
+      throw_if_cancelled();
       const std::span<double> force(shapes[at], size);
       body.curvature_at_rest({modes.shapes[i], size}, {modes.shapes[j], size}, force);
       scale(force, -1);

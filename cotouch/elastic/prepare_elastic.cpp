@@ -1,5 +1,6 @@
 #include <cotouch/elastic/prepare_elastic.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/parallel.h>
 #include <cotouch/elastic/embedding.h>
@@ -48,6 +49,7 @@ Shapes rotations_of(const TetMesh& mesh, const Shapes& shapes) {
   Shapes turns{shapes.nodes, shapes.count, std::vector<double>(shapes.values.size())};
   std::vector<double> volume(mesh.nodes.size());
   for (std::size_t t = 0; t < mesh.tets.size(); ++t) {
+    throw_if_cancelled();
     const TetGradient gradient = tet_gradient(mesh, t);
     for (const std::uint32_t node : gradient.nodes) volume[node] += gradient.volume;
     for (std::size_t j = 0; j < shapes.count; ++j) {
@@ -116,6 +118,7 @@ std::vector<float> spread_of(const Shell& shell, const Storage& model, std::uint
       }
       for (std::uint32_t branch = 0; branch < branches; ++branch) {
         if (first[branch] >= first[branch + 1]) continue;  // the end of a level
+        throw_if_cancelled();
         const Vec3d center = at[data.nodes[branch].point];
         double farthest = 0;
         for (std::uint32_t leaf = first[branch]; leaf < first[branch + 1]; ++leaf)
@@ -234,7 +237,7 @@ ElasticModel prepare_elastic(const ElasticParts& parts, const ElasticSettings& s
       throw Error(pieces, ErrorCode::invalid_argument);
   const TetMesh mesh = given != nullptr ? *given : whole_mesh(parts.field, settings.tets, progress);
   const std::vector<std::uint32_t> anchored =
-      settings.anchors.empty() ? std::vector<std::uint32_t>() : anchored_nodes(mesh, settings.anchors);
+      settings.anchors.empty() ? std::vector<std::uint32_t>() : anchored_nodes(mesh, settings.anchors, parts.mesh);
   const FemSystem system = assemble(mesh, settings.material, anchored);
   ElasticShapes shapes;
   shapes.anchored = !anchored.empty();

@@ -1,5 +1,6 @@
 #include <cotouch/elastic/proxies.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/elastic/tet_gradient.h>
 #include <cotouch/field/build.h>
 #include <cotouch/mesh/closest.h>
@@ -54,6 +55,7 @@ std::vector<double> ways_from(std::uint32_t start, const TetMesh& mesh, const Ne
   way[start] = 0;
   open.push({0, start});
   while (!open.empty()) {
+    throw_if_cancelled();
     const auto [length, node] = open.top();
     open.pop();
     if (length > way[node]) continue;
@@ -146,6 +148,7 @@ Field domain_field(const Field& whole, std::span<const Vec3f> points, const std:
   if (all) return whole;
   const ClosestTriangle inside = nearest_of(points, own, true), outside = nearest_of(points, own, false);
   const auto distance = [&](const Vec3d& at) {
+    throw_if_cancelled();
     const double to_own = std::sqrt(inside.closest(at).distance_squared);
     const double to_other = std::sqrt(outside.closest(at).distance_squared);
     return std::max(static_cast<double>(whole.distance(Vec3f(at))), (to_own - to_other) / 2);
@@ -184,6 +187,7 @@ Proxies make_proxies(const TetMesh& mesh, const Shapes& shapes, const Field& fie
   }
   // To which domain a point of the surface belongs, its nearest proxy says.
   for (const Vec3f& point : shell.data().positions) {
+    throw_if_cancelled();
     std::size_t best = 0;
     float least = std::numeric_limits<float>::max();
     for (std::size_t i = 0; i < out.proxies.size(); ++i) {

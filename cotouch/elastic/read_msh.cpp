@@ -1,5 +1,6 @@
 // Gmsh's files: sections between lines "$Name" and "$EndName". Version 2 lists nodes and elements one by one, version 4
 // in blocks, one for each piece of the geometry. A binary file has the same numbers without the spaces.
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/elastic/tet_file.h>
 #include <cotouch/mesh/scan.h>
@@ -87,7 +88,14 @@ class MshReader {
   void end_section(std::string_view name) {
     const std::string end = "$End" + std::string(name.substr(1));
     const std::string_view rest = text_.rest();
-    const std::size_t at = rest.find(end);
+    std::size_t at = std::string_view::npos;
+    // Piece by piece, each with the beginning of the next: a section may be as long as the file.
+    constexpr std::size_t k_piece = 1U << 20U;
+    for (std::size_t begin = 0; at == std::string_view::npos && begin < rest.size(); begin += k_piece) {
+      throw_if_cancelled();
+      const std::size_t found = rest.substr(begin, k_piece + end.size() - 1).find(end);
+      if (found != std::string_view::npos) at = begin + found;
+    }
     if (at == std::string_view::npos)
       throw Error("is cut short: it has no '" + end.substr(0, 40) + "'. Export or download it again.");
     text_ = TextScanner(rest.substr(at + end.size()));
@@ -100,8 +108,12 @@ class MshReader {
     text_ = TextScanner(rest);
   }
 
+  void ask_now_and_then() {
+    if (++taken_ % (1U << 12U) == 0) throw_if_cancelled();
+  }
   template <class T>
   T take() {
+    ask_now_and_then();
     const std::string_view rest = text_.rest();
     T value{};
     if (rest.size() < sizeof value) throw Error("is cut short. Export or download it again.");
@@ -111,6 +123,7 @@ class MshReader {
   }
   template <class T>
   T word() {
+    ask_now_and_then();
     const std::string_view next = text_.word();
     T value{};
     if (next.empty() || next.starts_with('$'))
@@ -234,6 +247,7 @@ class MshReader {
   bool binary_ = false;
   TetFile file_;
   std::size_t other_volumes_ = 0;
+  std::size_t taken_ = 0;  // numbers
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #include <cotouch/base/error.h>
-#include <cotouch/base/file.h>
+#include <cotouch/base/read_file.h>
 #include <cotouch/elastic/read_tets.h>
 
 #include <new>
@@ -7,16 +7,13 @@
 namespace cotouch {
 namespace {
 
-MappedFile open(const std::filesystem::path& path, const TetFileOptions& options) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored))
-    throw Error(path.string() + " does not exist. Check the name.", ErrorCode::not_found);
-  MappedFile file = map_file(path);
-  if (file.bytes.size() > options.most_bytes)
+FileCopy open(const std::filesystem::path& path, const TetFileOptions& options) {
+  const ReadableFile file(path);
+  if (file.size() > options.most_bytes)
     throw Error(path.filename().string() + " is larger than the " + std::to_string(options.most_bytes) +
                     " bytes allowed. Mesh it more coarsely.",
                 ErrorCode::too_large);
-  return file;
+  return file.copy();
 }
 
 }  // namespace
@@ -29,8 +26,8 @@ TetMesh read_tets(const std::filesystem::path& path, const TetFileOptions& optio
   if (!tetgen && ending != ".msh")
     throw Error(name + " is of an unknown kind. Tetrahedra are read from Gmsh's .msh and TetGen's .node and .ele.",
                 ErrorCode::unsupported);
-  const MappedFile file = open(path, options);
-  MappedFile other;
+  const FileCopy file = open(path, options);
+  FileCopy other;
   if (tetgen) {
     std::filesystem::path beside = path;
     beside.replace_extension(ending == ".node" ? ".ele" : ".node");
@@ -45,6 +42,8 @@ TetMesh read_tets(const std::filesystem::path& path, const TetFileOptions& optio
     if (!tetgen) return read_msh(file.bytes, options, notes);
     if (ending == ".node") return read_tetgen(file.bytes, other.bytes, options, notes);
     return read_tetgen(other.bytes, file.bytes, options, notes);
+  } catch (const Cancelled&) {
+    throw;
   } catch (const Error& error) {
     // A reader that names no code found something wrong with the file.
     const ErrorCode code = error.code() == ErrorCode::other ? ErrorCode::damaged_file : error.code();

@@ -1,3 +1,4 @@
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/parallel.h>
 #include <cotouch/elastic/stencil.h>
@@ -123,6 +124,7 @@ void Lattice::find_cuts() {
     if (side_[from] * side_[to] < 0) cuts_.push_back({from, to, cut_position(from, to)});
   };
   for (std::uint32_t p = 0; p < side_.size(); ++p) {
+    throw_if_cancelled();
     first_cut_[p] = static_cast<std::uint32_t>(cuts_.size());
     const auto at = place(p);
     // The last points of a row are outside like all their neighbours.
@@ -171,6 +173,7 @@ std::uint32_t Lattice::find_cut(std::uint32_t a, std::uint32_t b) const {
 void Lattice::snap() {
   for (std::uint32_t p = 0; p < side_.size(); ++p) {
     if (side_[p] == 0) continue;
+    throw_if_cancelled();
     const std::uint32_t cut = violated_by(p);
     if (cut == k_none) continue;
     side_[p] = 0;
@@ -228,6 +231,7 @@ std::optional<TetMesh> Lattice::fill_tets() {
   TetMesh mesh;
   bool whole = false;
   for (std::uint32_t p = 1; p < side_.size(); p += 2) {
+    throw_if_cancelled();
     const auto at = place(p);
     if (at[0] + 1 == counts_[0] || at[1] + 1 == counts_[1] || at[2] + 1 == counts_[2]) continue;
     // Four tetrahedra lie around the long edge to the next point along each axis, which passes through the face between

@@ -1,5 +1,7 @@
 #include <cotouch/elastic/tet_faces.h>
 
+#include <cotouch/base/cancel.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -26,13 +28,14 @@ struct Face {
 std::vector<Face> sorted_faces(const TetMesh& mesh) {
   std::vector<Face> faces;
   faces.reserve(4 * mesh.tets.size());
-  for (std::size_t t = 0; t < mesh.tets.size(); ++t)
+  for_each_cancellable(mesh.tets.size(), [&](std::size_t t) {
     for (std::size_t corner = 0; corner < 4; ++corner) {
       Triangle nodes = face_of(mesh.tets[t], corner);
       std::sort(nodes.begin(), nodes.end());
       faces.push_back({nodes, static_cast<std::uint32_t>(4 * t + corner)});
     }
-  std::sort(faces.begin(), faces.end());
+  });
+  sort_cancellable(faces.begin(), faces.end());
   return faces;
 }
 
@@ -57,7 +60,7 @@ TetSurface surface_of(const TetMesh& mesh) {
     end = end_of_same(faces, i);
     if (end == i + 1) single.push_back(faces[i].of);
   }
-  std::sort(single.begin(), single.end());
+  sort_cancellable(single.begin(), single.end());
 
   TetSurface surface;
   for (const std::uint32_t of : single) {

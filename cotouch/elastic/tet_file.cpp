@@ -1,3 +1,4 @@
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/elastic/tet_faces.h>
 #include <cotouch/elastic/tet_file.h>
@@ -15,11 +16,12 @@ class NodeNames {
   explicit NodeNames(const std::vector<TetFile::Node>& nodes) {
     names_.reserve(nodes.size());
     for (const TetFile::Node& node : nodes) names_.emplace_back(node.name, static_cast<std::uint32_t>(names_.size()));
-    std::sort(names_.begin(), names_.end());
-    for (std::size_t i = 1; i < names_.size(); ++i)
-      if (names_[i].first == names_[i - 1].first)
+    sort_cancellable(names_.begin(), names_.end());
+    for_each_cancellable(names_.size(), [&](std::size_t i) {
+      if (i > 0 && names_[i].first == names_[i - 1].first)
         throw Error("is damaged: it has two nodes with the number " + std::to_string(names_[i].first) +
                     ". Export it again.");
+    });
   }
 
   std::uint32_t find(std::uint64_t name, const TetFile::Element& element) const {
@@ -72,6 +74,7 @@ TetMesh checked_mesh(const TetFile& file, const TetFileOptions& options, std::ve
   for (const TetFile::Node& node : file.nodes) mesh.nodes.push_back(node.at * options.metres_per_unit);
   std::size_t turned = 0;
   for (const TetFile::Element& element : file.tets) {
+    throw_if_cancelled();
     Tet tet;
     for (std::size_t i = 0; i < 4; ++i) tet[i] = names.find(element.nodes[i], element);
     mesh.tets.push_back(tet);

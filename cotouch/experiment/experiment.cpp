@@ -85,6 +85,7 @@ std::string format_table(const Experiment& experiment, const ExperimentReport& r
                         optional_number(r.paper), optional_number(r.peer), r.unit);
   if (!report.notes.empty()) text += '\n';
   for (const std::string& note : report.notes) text += note + '\n';
+  for (const std::string& failure : report.failures) text += "Failed: " + failure + '\n';
   for (const auto& figure : report.figures) text += fmt::format("Figure: {}\n", figure.string());
   return text;
 }
@@ -106,6 +107,7 @@ std::string to_json(const Experiment& experiment, const ExperimentOptions& optio
                                {"paper", optional_number(r.paper)},
                                {"peer", optional_number(r.peer)}});
   json["notes"] = report.notes;
+  json["failures"] = report.failures;
   json["figures"] = nlohmann::ordered_json::array();
   for (const auto& figure : report.figures) json["figures"].push_back(figure.string());
   return json.dump(2) + "\n";

@@ -23,7 +23,8 @@ struct ExperimentResult {
 struct ExperimentReport {
   std::vector<ExperimentResult> results;
   std::vector<std::filesystem::path> figures;
-  std::vector<std::string> notes;  // what a reader must know to judge the figures: inputs, stand-ins, definitions
+  std::vector<std::string> notes;     // what a reader must know to judge the figures: inputs, stand-ins, definitions
+  std::vector<std::string> failures;  // a sentence for each promise that was not kept: then the command fails, too
 
   void add(std::string name, double value, std::string unit, std::optional<double> paper = {},
            std::optional<double> peer = {});

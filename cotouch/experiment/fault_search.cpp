@@ -14,6 +14,7 @@ namespace {
 
 constexpr double k_trouble = 60, k_calm = 30, k_longest_pause = 25;  // seconds
 constexpr double k_places_per_second = 1.5;
+constexpr double k_latest = 20;  // seconds that a datagram may be late
 
 // A hand that wanders about, takes a ball now and then and lets it go; another one for each number. Every eighth second
 // it moves all the time, in the others from place to place: what was predicted of a resting hand is right, and is not
@@ -34,6 +35,17 @@ HandInput playing_hand(std::size_t number, double now) {
     hand.action = HandInput::Action::release;
   }
   return hand;
+}
+
+// Half of all networks hold datagrams back, by so little that they only change their order or by many seconds.
+void hold_back(NetworkProfile& network, Random& random) {
+  const double share = random.uniform() < 0.5 ? 0 : random.uniform(0, 0.4);
+  const double longest = random.uniform() < 0.5 ? 0.2 : k_latest;
+  const double by = random.uniform(0, longest);
+  for (LinkProfile* link : {&network.there, &network.back}) {
+    link->reorder = share;
+    link->reorder_by = by;
+  }
 }
 
 NetworkProfile random_network(Random& random) {
@@ -148,11 +160,17 @@ std::shared_ptr<const WorldModel> fault_world() {
 
 FaultRun run_faults(const std::shared_ptr<const WorldModel>& world, const FaultSettings& of_run) {
   FaultRun run;
-  Random random(of_run.seed);
+  // Lateness has chances of its own, so that other kinds of trouble stay those of their seed.
+  Random random(of_run.seed), lateness(~of_run.seed);
+  const auto network = [&] {
+    NetworkProfile drawn = random_network(random);
+    hold_back(drawn, lateness);
+    return drawn;
+  };
   SimulationSettings settings;
   settings.seed = random.bits();
   settings.machines = 2 + random.below(4);
-  settings.network = random_network(random);
+  settings.network = network();
   settings.clock_drift = 2e-4;
   settings.broken = of_run.broken;
   settings.peer.rollback.prediction = static_cast<Prediction>(random.below(4));
@@ -161,7 +179,7 @@ FaultRun run_faults(const std::shared_ptr<const WorldModel>& world, const FaultS
   Trouble trouble(session, random, run);
   session.run_until(10);
   for (int round = 0; round < of_run.rounds && run.first_trouble.empty(); ++round) {
-    session.network().connect_all(random_network(random));
+    session.network().connect_all(network());
     const double end = session.now() + k_trouble;
     while (session.now() < end) {
       session.run_until(session.now() + random.uniform(0.2, 15));
@@ -174,10 +192,12 @@ FaultRun run_faults(const std::shared_ptr<const WorldModel>& world, const FaultS
       ++run.stuck;
       run.first_trouble += " in round " + std::to_string(round) + " at " + std::to_string(session.now()) + " s";
     }
+    if (session.overruled() > 0) run.first_trouble = "agreed, and overruled: " + session.first_overruled();
     if (session.mismatches() > 0) run.first_trouble = "a mismatch: " + session.first_mismatch();
   }
   run.minutes = session.now() / 60;
   run.mismatches = session.mismatches();
+  run.overruled = session.overruled();
   run.history = session.history();
   for (std::size_t i = 0; i < session.machines(); ++i) run.confirmed += session.statistics(i).confirmed;
   return run;

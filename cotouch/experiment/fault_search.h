@@ -1,5 +1,6 @@
 // Sessions in which everything goes wrong, in simulated time: machines crash, sleep, leave and come back, networks
-// lose, reorder, repeat and alter packets, fall apart and heal. A run is named by its seed and is the same every time.
+// lose, reorder, repeat and alter packets or bring them many seconds late, fall apart and heal. A run is named by its
+// seed and is the same every time.
 #pragma once
 
 #include <cotouch/session/simulated_session.h>
@@ -16,9 +17,10 @@ struct FaultRun {
   std::uint64_t faults = 0;     // crashes, partitions and so on
   std::uint64_t confirmed = 0;  // objective states, of all machines together
   std::uint64_t mismatches = 0;
-  std::uint64_t stuck = 0;    // times at which calm did not bring all machines together again
-  std::uint64_t history = 0;  // a hash of all that was agreed on
-  std::string first_trouble;  // words; empty if there was none
+  std::uint64_t overruled = 0;  // states that were called agreed, and others were elsewhere or later
+  std::uint64_t stuck = 0;      // times at which calm did not bring all machines together again
+  std::uint64_t history = 0;    // a hash of all that was agreed on
+  std::string first_trouble;    // words; empty if there was none
 };
 
 struct FaultSettings {

@@ -39,6 +39,7 @@ ExperimentReport run_fault_search(const ExperimentOptions& options) {
     sum.faults += run.faults;
     sum.confirmed += run.confirmed;
     sum.mismatches += run.mismatches;
+    sum.overruled += run.overruled;
     sum.stuck += run.stuck;
     if (!run.first_trouble.empty()) failed.emplace_back(seed, run.first_trouble);
     options.progress->update("Looking for faults", static_cast<double>(++finished) / static_cast<double>(count));
@@ -49,6 +50,7 @@ ExperimentReport run_fault_search(const ExperimentOptions& options) {
   report.add("faults/simulated-minutes", sum.minutes, "min");
   report.add("faults/faults", static_cast<double>(sum.faults), "crashes, partitions, pauses, ...");
   report.add("faults/mismatches", static_cast<double>(sum.mismatches), "objective states that differ");
+  report.add("faults/overruled", static_cast<double>(sum.overruled), "agreed states that were not kept");
   report.add("faults/stuck", static_cast<double>(sum.stuck), "times that calm did not bring all together");
   report.add("faults/objective-states", static_cast<double>(sum.confirmed), "compared, of all machines");
   report.add("faults/processor-s", processor, "s");

@@ -81,6 +81,14 @@ bool RudeClient::become_viewer(const std::string& key) {
   return send_text(R"({"type":"hello","protocol":2})");
 }
 
+std::string RudeClient::number_in(std::string_view answer, std::string_view key) {
+  const std::string quoted = '"' + std::string(key) + "\":";
+  const std::size_t at = answer.find(quoted);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = answer.substr(at + quoted.size());
+  return std::string(rest.substr(0, rest.find_first_not_of("0123456789")));
+}
+
 std::string RudeClient::frame(unsigned char head, std::string_view payload) {
   std::string out(1, static_cast<char>(head));
   // The masking key is zero, which masks nothing and is allowed.

@@ -30,6 +30,12 @@ class RudeClient {
   bool become_viewer(const std::string& key);
   bool send_text(std::string_view text) { return send(frame(0x81, text)); }
 
+  // Does this answer begin with an error's status?
+  static bool is_refusal(std::string_view answer) {
+    return answer.size() > 12 && (answer[9] == '4' || answer[9] == '5');
+  }
+  // The number that an answer of JSON has under this key; empty if it has none.
+  static std::string number_in(std::string_view answer, std::string_view key);
   // A WebSocket frame as a client sends it. `head` is FIN and opcode.
   static std::string frame(unsigned char head, std::string_view payload);
   static std::string request(std::uint16_t port, std::string_view method, std::string_view target,

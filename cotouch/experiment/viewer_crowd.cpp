@@ -1,9 +1,6 @@
 #include <cotouch/base/error.h>
 #include <cotouch/experiment/viewer_crowd.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -12,7 +9,6 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <type_traits>
 
 namespace cotouch {
 namespace {
@@ -27,23 +23,6 @@ struct Order {
   std::uint16_t port = 0;
   char key[129] = {};
 };
-
-template <class T>
-bool write_all(int fd, const T& value) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  return ::write(fd, &value, sizeof value) == static_cast<ssize_t>(sizeof value);
-}
-template <class T>
-bool read_all(int fd, T& value) {
-  char* at = reinterpret_cast<char*>(&value);
-  for (std::size_t left = sizeof value; left > 0;) {
-    const ssize_t got = ::read(fd, at, left);
-    if (got <= 0) return false;
-    at += got;
-    left -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
 
 class CrowdMember : public std::enable_shared_from_this<CrowdMember> {
  public:
@@ -99,7 +78,7 @@ void run_for(net::io_context& io, double seconds) {
 
 // The child's whole life: orders come in, counts go out, until the pipe closes.
 void serve_orders(int in, int out) {
-  for (Order order; read_all(in, order);) {
+  for (Order order; WorkerProcess::read_value(in, order);) {
     net::io_context io(1);
     std::vector<std::shared_ptr<CrowdMember>> members;
     std::uint32_t failed = 0;
@@ -113,7 +92,7 @@ void serve_orders(int in, int out) {
       }
     }
     double seconds = 0;
-    if (!write_all(out, failed) || !read_all(in, seconds)) return;
+    if (!WorkerProcess::write_value(out, failed) || !WorkerProcess::read_value(in, seconds)) return;
     run_for(io, 0.3);  // what had piled up while connecting does not count
     for (const auto& member : members) member->frames = member->bytes = 0;
     const auto start = std::chrono::steady_clock::now();
@@ -121,14 +100,16 @@ void serve_orders(int in, int out) {
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     std::uint64_t frames = 0, bytes = 0;
     const auto count = static_cast<std::uint32_t>(members.size());
-    if (!write_all(out, count)) return;
+    if (!WorkerProcess::write_value(out, count)) return;
     for (const auto& member : members) {
       failed += member->lost ? 1U : 0U;
       frames += member->frames;
       bytes += member->bytes;
-      if (!write_all(out, static_cast<double>(member->frames) / took)) return;
+      if (!WorkerProcess::write_value(out, static_cast<double>(member->frames) / took)) return;
     }
-    if (!write_all(out, failed) || !write_all(out, frames) || !write_all(out, bytes)) return;
+    if (!WorkerProcess::write_value(out, failed) || !WorkerProcess::write_value(out, frames) ||
+        !WorkerProcess::write_value(out, bytes))
+      return;
     for (const auto& member : members) member->close();
     run_for(io, 0.1);
   }
@@ -136,27 +117,7 @@ void serve_orders(int in, int out) {
 
 }  // namespace
 
-ViewerCrowd::ViewerCrowd() {
-  int down[2], up[2];
-  if (::pipe(down) != 0 || ::pipe(up) != 0) throw Error("The system gave no pipe for the scripted viewers.");
-  child_ = ::fork();
-  if (child_ < 0) throw Error("The system started no process for the scripted viewers.");
-  if (child_ == 0) {
-    ::close(down[1]);
-    ::close(up[0]);
-    serve_orders(down[0], up[1]);
-    ::_exit(0);
-  }
-  ::close(down[0]);
-  ::close(up[1]);
-  to_child_ = down[1];
-  from_child_ = up[0];
-}
-
-ViewerCrowd::~ViewerCrowd() {
-  ::close(to_child_);
-  ::close(from_child_);
-  ::waitpid(child_, nullptr, 0);
+ViewerCrowd::ViewerCrowd() : process_("the scripted viewers", serve_orders) {
 }
 
 void ViewerCrowd::connect(std::uint16_t port, const std::string& key, std::uint32_t viewers) {
@@ -164,28 +125,21 @@ void ViewerCrowd::connect(std::uint16_t port, const std::string& key, std::uint3
   order.viewers = viewers;
   order.port = port;
   std::strncpy(order.key, key.c_str(), sizeof order.key - 1);
-  std::uint32_t failed = 0;
-  if (!write_all(to_child_, order) || !read_all(from_child_, failed))
-    throw Error("The scripted viewers' process ended.");
-  if (failed > 0) throw Error(std::to_string(failed) + " scripted viewers could not connect.");
+  process_.tell(order);
+  if (const auto failed = process_.hear<std::uint32_t>(); failed > 0)
+    throw Error(std::to_string(failed) + " scripted viewers could not connect.");
 }
 
 void ViewerCrowd::begin_counting(double seconds) {
-  if (!write_all(to_child_, seconds)) throw Error("The scripted viewers' process ended.");
+  process_.tell(seconds);
 }
 
 CrowdResult ViewerCrowd::result() {
   CrowdResult result;
-  std::uint32_t count = 0;
-  std::uint64_t frames = 0, bytes = 0;
-  bool ok = read_all(from_child_, count);
-  for (std::uint32_t i = 0; ok && i < count; ++i) {
-    double rate = 0;
-    ok = read_all(from_child_, rate);
-    result.frames_per_second.push_back(rate);
-  }
-  ok = ok && read_all(from_child_, result.failed) && read_all(from_child_, frames) && read_all(from_child_, bytes);
-  if (!ok) throw Error("The scripted viewers' process ended.");
+  const auto count = process_.hear<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count; ++i) result.frames_per_second.push_back(process_.hear<double>());
+  result.failed = process_.hear<std::uint32_t>();
+  const auto frames = process_.hear<std::uint64_t>(), bytes = process_.hear<std::uint64_t>();
   if (frames > 0) result.bytes_per_frame = static_cast<double>(bytes) / static_cast<double>(frames);
   return result;
 }

@@ -1,6 +1,8 @@
 // A crowd of scripted viewers in a process of its own, as the pages of other people would be.
 #pragma once
 
+#include <cotouch/experiment/worker_process.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,9 +19,6 @@ struct CrowdResult {
 class ViewerCrowd {
  public:
   ViewerCrowd();
-  ~ViewerCrowd();
-  ViewerCrowd(const ViewerCrowd&) = delete;
-  ViewerCrowd& operator=(const ViewerCrowd&) = delete;
 
   // Connects `viewers` viewers, which ask for everything a page can ask for. Returns once all are connected.
   void connect(std::uint16_t port, const std::string& key, std::uint32_t viewers);
@@ -28,8 +27,7 @@ class ViewerCrowd {
   CrowdResult result();
 
  private:
-  int to_child_ = -1, from_child_ = -1;
-  int child_ = -1;
+  WorkerProcess process_;
 };
 
 }  // namespace cotouch

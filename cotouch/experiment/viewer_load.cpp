@@ -39,7 +39,7 @@ ExperimentReport run_viewer_load(const ExperimentOptions& options) {
       crowd.begin_counting(seconds + 0.2);
       served.start_over();
       std::this_thread::sleep_for(std::chrono::milliseconds(400));
-      const CycleWindow window(served.cycle_times());
+      const CycleWindow window(served);
       std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
       Row& row = rows[viewers];
       row.p99.push_back(window.quantile_us(0.99));

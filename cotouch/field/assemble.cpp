@@ -1,5 +1,6 @@
 #include <cotouch/field/assemble.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/parallel.h>
 #include <cotouch/field/stage.h>
@@ -63,6 +64,7 @@ void sample_bricks(const Lattice& lattice, const LatticeDistance& distance, Prog
   std::uint32_t slots = 0;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     if (!fine[c]) continue;
+    throw_if_cancelled();
     const auto from = arrays.samples.begin() + static_cast<std::ptrdiff_t>(c * k_samples);
     if (slots != c)
       std::copy_n(from, k_samples, arrays.samples.begin() + static_cast<std::ptrdiff_t>(slots * k_samples));
@@ -241,6 +243,7 @@ Field assemble_field(const Lattice& lattice, const LatticeDistance& distance, Pr
   parallel_for(lattice.brick_count(), 64, [&](std::size_t begin, std::size_t end) {
     for (std::size_t b = begin; b < end; ++b) {
       if (arrays->brick_index[b] == FieldData::k_coarse) continue;
+      throw_if_cancelled();
       const std::span<std::int16_t> samples(arrays->samples.data() + arrays->brick_index[b] * k_samples, k_samples);
       slopes[b] = steepest(samples);
       stitch(lattice, steps, *arrays, unflatten(b, lattice.bricks), samples);

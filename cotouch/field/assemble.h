@@ -26,6 +26,7 @@ constexpr double k_fine_threshold = k_band_cells + 0.8670;
 
 // What building a field may take at its peak, the same on every machine.
 constexpr std::size_t k_most_bytes = std::size_t{4} << 30;
+constexpr std::size_t k_bytes_per_triangle = 1024;  // the soup, its pieces, the trees for distances and winding numbers
 // Throws Error beyond that.
 void refuse_more_memory(std::size_t bytes);
 

@@ -8,13 +8,16 @@
 #include <cotouch/field/stage.h>
 #include <cotouch/field/walls.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
+#include <cotouch/mesh/readers.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace cotouch {
 namespace {
@@ -23,13 +26,21 @@ namespace {
 // flat).
 constexpr double k_sheet_winding = 0.6;
 
+static_assert(k_most_part_triangles * k_bytes_per_triangle <= k_most_bytes);
+
 void check(const TriangleMesh& mesh) {
   if (mesh.triangles.empty()) throw Error("The mesh has no triangles, so there is nothing to measure distances to.");
-  for (const Triangle& t : mesh.triangles)
+  if (mesh.triangles.size() > k_most_part_triangles)  // before it is sorted and put into trees
+    throw Error("The mesh has " + std::to_string(mesh.triangles.size()) + " triangles, and a part is made of at most " +
+                    std::to_string(k_most_part_triangles) + ", whatever its resolution. Simplify it first.",
+                ErrorCode::too_large);
+  for (const Triangle& t : mesh.triangles) {
+    throw_if_cancelled();
     for (const std::uint32_t v : t) {
       if (v >= mesh.vertices.size()) throw Error("The mesh is damaged: a triangle names a corner that does not exist.");
       if (!is_finite(mesh.vertices[v])) throw Error("The mesh is damaged: a corner's position is not a number.");
     }
+  }
 }
 
 Box3d used_bounds(const TriangleMesh& mesh) {
@@ -65,6 +76,7 @@ std::vector<std::uint8_t> find_sheets(const Soup& soup, const std::vector<std::u
   parallel_for(count, 64, [&](std::size_t begin, std::size_t end) {
     for (std::size_t t = begin; t < end; ++t) {
       if (!undecided[soup.patch[t]] || !soup.patch_open[soup.patch[t]]) continue;
+      throw_if_cancelled();
       const auto [a, b, c] = soup.mesh.corners(t);
       const Vec3d twice = cross(b - a, c - a);
       area[t] = norm(twice);
@@ -87,6 +99,7 @@ Field assemble(const Space& space, const Sides& sides, const ClosestTriangle& bo
   };
   LatticeDistance distance;
   distance.at = [&](const Vec3d& cell) {
+    throw_if_cancelled();
     const double d = unsigned_distance(boundary, cell) * (sides.inside(Index3(cell)) ? -1 : 1);
     return sheets.empty() ? d : std::min(d, unsigned_distance(sheets, cell) - thickness);
   };
@@ -97,6 +110,7 @@ Field assemble(const Space& space, const Sides& sides, const ClosestTriangle& bo
     for (std::int32_t z = 0; z < FieldData::k_brick_side; ++z)
       for (std::int32_t y = 0; y < FieldData::k_brick_side; ++y)
         for (std::int32_t x = 0; x < FieldData::k_brick_side; ++x, ++i) {
+          throw_if_cancelled();
           const Index3 p = corner + Index3{x, y, z};
           const float size = static_cast<float>(from[i]) / k_units_per_cell;
           samples[i] = sides.inside(p) ? -size : size;
@@ -115,6 +129,7 @@ void drop_flaps(Sorted& sorted, const ClosestTriangle& boundary, double thicknes
   // A large sheet may touch the boundary with its corners and be free in between.
   const double piece = piece_length(sorted.sheets, 4);
   const std::function<bool(const std::array<Vec3d, 3>&)> hidden = [&](const std::array<Vec3d, 3>& triangle) {
+    throw_if_cancelled();
     for (const Vec3d& corner : triangle)
       if (!boundary.closest(corner, thickness)) return false;
     const auto halves = halve(triangle, piece);

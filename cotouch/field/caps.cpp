@@ -1,5 +1,6 @@
 #include <cotouch/field/caps.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/field/stage.h>
 
 #include <algorithm>
@@ -42,7 +43,7 @@ class HoleCloser {
   TriangleMesh run() {
     find_edges();
     place_vertices();
-    for (const Edge& edge : edges_) add_quad(edge);
+    for_each_cancellable(edges_.size(), [&](std::size_t i) { add_quad(edges_[i]); });
     return std::move(mesh_);
   }
 
@@ -108,9 +109,10 @@ class HoleCloser {
 
   // One vertex in each cell with a crossed edge, in the middle of its crossings.
   void place_vertices() {
-    for (const Edge& edge : edges_)
-      for (const Index3& cell : cells_around(edge)) cells_.push_back(cell);
-    std::sort(cells_.begin(), cells_.end(), before);
+    for_each_cancellable(edges_.size(), [&](std::size_t i) {
+      for (const Index3& cell : cells_around(edges_[i])) cells_.push_back(cell);
+    });
+    sort_cancellable(cells_.begin(), cells_.end(), before);
     cells_.erase(std::unique(cells_.begin(), cells_.end()), cells_.end());
     mesh_.vertices.resize(cells_.size());
     std::vector<std::size_t> starts;  // of the cells of each brick

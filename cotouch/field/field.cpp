@@ -73,9 +73,12 @@ Field::Field(const FieldData& data, std::shared_ptr<const void> keep_alive)
   require(data.brick_index.size() == count(n.x, n.y, n.z), "its bricks are incomplete");
   require(data.coarse.size() == count(n.x + 1, n.y + 1, n.z + 1), "its coarse values are incomplete");
   require(data.samples.size() % FieldData::k_brick_samples == 0, "its samples are incomplete");
+  // Each has samples of its own, in order: bricks that share them would be work without bytes.
   const std::size_t slots = data.samples.size() / FieldData::k_brick_samples;
+  std::size_t next = 0;
   for (const std::uint32_t slot : data.brick_index)
-    require(slot == FieldData::k_coarse || slot < slots, "a brick points outside it");
+    require(slot == FieldData::k_coarse || (slot == next && next++ < slots), "a brick has no samples of its own");
+  require(next == slots, "samples of no brick");
   for (const float value : data.coarse) require(std::isfinite(value), "a coarse value is not a number");
 
   inverse_spacing_ = 1 / data.spacing;

@@ -1,5 +1,6 @@
 #include <cotouch/field/isosurface.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 
 #include <array>
@@ -32,7 +33,10 @@ class Extractor {
     for (std::int32_t z = 0; z < field_.bricks.z; ++z)
       for (std::int32_t y = 0; y < field_.bricks.y; ++y)
         for (std::int32_t x = 0; x < field_.bricks.x; ++x)
-          if (const std::uint32_t slot = field_.brick_index[i++]; slot != FieldData::k_coarse) work({x, y, z}, slot);
+          if (const std::uint32_t slot = field_.brick_index[i++]; slot != FieldData::k_coarse) {
+            throw_if_cancelled();
+            work({x, y, z}, slot);
+          }
   }
 
   double sample(std::uint32_t slot, const Index3& p) const {

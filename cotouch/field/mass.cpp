@@ -1,5 +1,7 @@
 #include <cotouch/field/mass.h>
 
+#include <cotouch/base/cancel.h>
+
 #include <array>
 
 namespace cotouch {
@@ -114,6 +116,7 @@ MassProperties mass_properties(const Field& field, double density) {
   for (std::int32_t z = 0; z < data.bricks.z; ++z)
     for (std::int32_t y = 0; y < data.bricks.y; ++y)
       for (std::int32_t x = 0; x < data.bricks.x; ++x) {
+        throw_if_cancelled();
         const Index3 brick{x, y, z};
         const std::uint32_t slot = data.brick_index[i++];
         if (slot != FieldData::k_coarse)

@@ -1,5 +1,7 @@
 #include <cotouch/field/pieces.h>
 
+#include <cotouch/base/cancel.h>
+
 namespace cotouch {
 
 std::optional<std::array<std::array<Vec3d, 3>, 2>> halve(const std::array<Vec3d, 3>& t, double length) {
@@ -28,6 +30,7 @@ std::size_t count_pieces(const std::array<Vec3d, 3>& triangle, double length, st
 double piece_length(const TriangleMesh& mesh, double shortest, std::size_t most) {
   most += mesh.triangles.size();
   for (double length = shortest;; length *= 1.25) {
+    throw_if_cancelled();
     std::size_t pieces = 0;
     for (std::size_t t = 0; t < mesh.triangles.size() && pieces <= most; ++t)
       pieces += count_pieces(mesh.corners(t), length, most - pieces);

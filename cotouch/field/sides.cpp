@@ -1,5 +1,6 @@
 #include <cotouch/field/sides.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/field/pieces.h>
 #include <cotouch/field/stage.h>
 
@@ -25,11 +26,13 @@ Flood::Flood(const Space& space) : space_(&space), region_(space.connected()) {
   // exactly where it is connected to itself, and comes before all others of the region.
   const Place exterior = region_[space.place({0, 0, 0})];
   std::vector<std::uint8_t> alone(region_.size(), 1);
-  for (Place p = 0; p < region_.size(); ++p)
+  for_each_cancellable(region_.size(), [&](std::size_t p) {
     if (region_[p] != p) alone[region_[p]] = 0;
+  });
   alone[exterior] = 0;
   deepest_.assign(1, 0);
-  for (Place p = 0; p < region_.size(); ++p) {
+  for_each_cancellable(region_.size(), [&](std::size_t i) {
+    const auto p = static_cast<Place>(i);
     if (region_[p] != p)
       region_[p] = region_[region_[p]];
     else if (p == exterior)
@@ -41,7 +44,7 @@ Flood::Flood(const Space& space) : space_(&space), region_(space.connected()) {
       deepest_.push_back(0);
     }
     if (region_[p] != k_wall) deepest_[region_[p]] = std::max(deepest_[region_[p]], space.distance(p));
-  }
+  });
 }
 
 Index3 Flood::point_near(const Vec3d& cell) const {
@@ -63,6 +66,7 @@ std::vector<std::uint8_t> orient_outward(Soup& soup, const Flood& flood) {
     const auto [a, b, c] = mesh.corners(t);
     const Vec3d twice = cross(b - a, c - a);
     const double size = norm(twice);
+    throw_if_cancelled();
     const Vec3d middle = (a + b + c) / 3.0, step = twice * (1.5 / size);
     const Place front = flood.place_near(middle + step), back = flood.place_near(middle - step);
     if (flood.exterior(front) && flood.enclosed(back)) vote[patch] += size;
@@ -134,9 +138,11 @@ Sides find_sides(const Flood& flood, const Enclosure& enclosure, Progress& progr
   });
   // What they say about the regions they are connected to.
   std::vector<std::uint32_t> yes(flood.regions()), no(flood.regions());
-  for (Place p = 0; p < space.near_bricks() * 512; ++p)
+  for_each_cancellable(space.near_bricks() * 512, [&](std::size_t i) {
+    const auto p = static_cast<Place>(i);
     if (space.distance(p) <= k_units_per_cell && flood.region(p) != Flood::k_wall)
       ++(sides.points[p >> 9][p & 511] ? yes : no)[flood.region(p)];
+  });
   sides.leaks = yes[Flood::k_exterior] > k_few;
   sides.cavity.resize(flood.regions());
   for (Flood::Region r = 1; r < flood.regions(); ++r)
@@ -198,6 +204,7 @@ void settle_leaks(Sides& sides, const Flood& flood, const Enclosure& enclosure, 
   for (bool opened = true; opened;) {
     std::vector<std::uint8_t> open(lattice.brick_count());
     for (std::size_t brick = 0; brick < look.size(); ++brick) {
+      throw_if_cancelled();
       const Index3 corner = lattice.brick_corner(brick);
       for (std::size_t axis = 0; axis < 3; ++axis) {
         if (corner[axis] / 8 + 1 == lattice.bricks[axis]) continue;

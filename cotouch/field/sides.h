@@ -6,6 +6,7 @@
 // side of points so close to the surface that the flood does not reach them.
 #pragma once
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/field/build.h>
 #include <cotouch/field/soup.h>
 #include <cotouch/field/space.h>
@@ -60,6 +61,7 @@ class Enclosure {
 
   const Box3d& bounds() const { return bounds_; }
   double winding(const Vec3d& p) const {
+    throw_if_cancelled();
     return max(p, bounds_.low) == p && min(p, bounds_.high) == p ? winding_.at(p) : 0;
   }
   bool holds(const Vec3d& p) const { return winding(p) > 0.5; }

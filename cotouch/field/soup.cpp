@@ -1,5 +1,7 @@
 #include <cotouch/field/soup.h>
 
+#include <cotouch/base/cancel.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -19,13 +21,13 @@ void weld(const TriangleMesh& from, TriangleMesh& to) {
     const Vec3d& v = from.vertices[i];
     return std::tuple(v.x, v.y, v.z, i);
   };
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  sort_cancellable(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
   std::vector<std::uint32_t> number(from.vertices.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
+  for_each_cancellable(order.size(), [&](std::size_t i) {
     const Vec3d& v = from.vertices[order[i]];
     if (i == 0 || !(v == from.vertices[order[i - 1]])) to.vertices.push_back(v);
     number[order[i]] = static_cast<std::uint32_t>(to.vertices.size() - 1);
-  }
+  });
   to.triangles.reserve(from.triangles.size());
   for (const Triangle& t : from.triangles) to.triangles.push_back({number[t[0]], number[t[1]], number[t[2]]});
 }
@@ -45,11 +47,11 @@ void drop_useless(TriangleMesh& mesh) {
     std::sort(sorted.begin(), sorted.end());
     corners.push_back({sorted, i});
   }
-  std::sort(corners.begin(), corners.end());
+  sort_cancellable(corners.begin(), corners.end());
   std::vector<std::uint32_t> kept;
   for (std::size_t i = 0; i < corners.size(); ++i)
     if (i == 0 || corners[i].sorted != corners[i - 1].sorted) kept.push_back(corners[i].index);
-  std::sort(kept.begin(), kept.end());
+  sort_cancellable(kept.begin(), kept.end());
   for (std::size_t i = 0; i < kept.size(); ++i) mesh.triangles[i] = mesh.triangles[kept[i]];
   mesh.triangles.resize(kept.size());
 }
@@ -74,7 +76,7 @@ Neighbours find_neighbours(const TriangleMesh& mesh) {
       const std::uint32_t a = mesh.triangles[t][side], b = mesh.triangles[t][(side + 1) % 3];
       edges.push_back({std::min(a, b), std::max(a, b), t, side});
     }
-  std::sort(edges.begin(), edges.end());
+  sort_cancellable(edges.begin(), edges.end());
   Neighbours result{std::vector<std::array<std::uint32_t, 3>>(mesh.triangles.size(), {k_none, k_none, k_none}),
                     std::vector<std::uint8_t>(mesh.triangles.size())};
   for (std::size_t begin = 0, end; begin < edges.size(); begin = end) {
@@ -110,6 +112,7 @@ void orient_patches(Soup& soup) {
     soup.patch[seed] = patch;
     queue.assign(1, seed);
     for (std::size_t next = 0; next < queue.size(); ++next) {
+      throw_if_cancelled();
       const std::uint32_t t = queue[next];
       if (neighbours.border[t]) soup.patch_open[patch] = 1;
       for (std::size_t i = 0; i < 3; ++i) {

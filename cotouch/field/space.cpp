@@ -1,5 +1,7 @@
 #include <cotouch/field/space.h>
 
+#include <cotouch/base/cancel.h>
+#include <cotouch/base/error.h>
 #include <cotouch/base/parallel.h>
 #include <cotouch/field/stage.h>
 
@@ -17,11 +19,9 @@ constexpr double k_half_brick_diagonal = 6.92821;
 constexpr std::int32_t k_crack = k_units_per_cell / 4;
 // What building takes at its peak, with a little room. For each near brick: this space's samples, and while the flood
 // is there its regions and marks, while distances are measured again the new samples, while the field is put together
-// its samples twice; and the sides. For each brick of the lattice: distances, marks, numbers and coarse values. For
-// each triangle: the soup, its pieces, the trees for distances and winding numbers.
+// its samples twice; and the sides. For each brick of the lattice: distances, marks, numbers and coarse values.
 constexpr std::size_t k_bytes_per_near_brick = 3 * k_samples * sizeof(std::uint16_t) + 128;
 constexpr std::size_t k_bytes_per_brick = 64;
-constexpr std::size_t k_bytes_per_triangle = 1024;
 
 std::uint16_t to_units(double cells) {
   return static_cast<std::uint16_t>(std::min(std::floor(cells * k_units_per_cell + 0.5), 65535.0));
@@ -44,6 +44,7 @@ class Walk {
   Walk(const ClosestTriangle& triangles, const TriangleMesh& mesh) : triangles_(triangles), mesh_(mesh) {}
 
   std::uint16_t measure(const Index3& point) {
+    throw_if_cancelled();
     const Vec3d p(point);
     double bound = std::numeric_limits<double>::infinity();
     if (last_) {
@@ -59,6 +60,42 @@ class Walk {
   const TriangleMesh& mesh_;
   ClosestHit last_;
 };
+
+// Triangles that all searches for the closest one may look at together: minutes. Where triangles are of about the size
+// of what is between them a search looks at some ten, and the finest lattice has 5e8 places.
+constexpr double k_most_looks = 2e10;
+
+// How many triangles a search for the closest one has to look at: those with a box that is no farther.
+std::size_t looks(const TriangleMesh& mesh, const Vec3d& p, double distance) {
+  std::size_t count = 0;
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+    Box3d box;
+    for (const Vec3d& corner : mesh.corners(t)) box.add(corner);
+    const Vec3d nearest = max(box.low, min(box.high, p));
+    if (norm_squared(p - nearest) <= distance * distance) ++count;
+  }
+  return count;
+}
+
+// Throws Error if the triangles lie across each other so that as many searches would look at too many. Judged at some
+// of the bricks; `brick_of(i)` is the i-th of `count`.
+template <class BrickOf>
+void refuse_crowded(const TriangleMesh& mesh, const ClosestTriangle& triangles, const Lattice& lattice,
+                    std::size_t searches, std::size_t count, const BrickOf& brick_of) {
+  if (static_cast<double>(searches) * static_cast<double>(mesh.triangles.size()) <= k_most_looks) return;
+  const std::size_t judged = std::min<std::size_t>(count, 64);
+  std::vector<std::size_t> found(judged);
+  parallel_for(judged, 1, [&](std::size_t i, std::size_t) {
+    const Vec3d p = Vec3d(lattice.brick_corner(brick_of(i * count / judged))) + Vec3d{4, 4, 4};
+    found[i] = looks(mesh, p, std::sqrt(triangles.closest(p).distance_squared));
+  });
+  const double mean = std::accumulate(found.begin(), found.end(), 0.0) / static_cast<double>(judged);
+  if (mean * static_cast<double>(searches) > k_most_looks)
+    throw Error(
+        "The mesh has too many long thin triangles that lie across each other: measuring distances to them would take "
+        "far too long. Remesh it with triangles of about equal sides, or choose a lower resolution.",
+        ErrorCode::too_large);
+}
 
 std::uint32_t root(std::vector<std::uint32_t>& parent, std::uint32_t i) {
   while (parent[i] != i) i = parent[i] = parent[parent[i]];
@@ -82,6 +119,7 @@ Space::Space(const Lattice& lattice, const TriangleMesh& mesh, const ClosestTria
              const ClosestTriangle* changes)
     : lattice_(lattice) {
   const std::size_t bricks = lattice.brick_count();
+  refuse_crowded(mesh, triangles, lattice, bricks, bricks, [](std::size_t i) { return i; });
   std::vector<double> center(bricks);
   std::vector<std::uint8_t> near(bricks);
   for_each_reported(bricks, 256, progress, k_stage_distances, 0, 0.1, [&](std::size_t b) {
@@ -98,6 +136,9 @@ Space::Space(const Lattice& lattice, const TriangleMesh& mesh, const ClosestTria
     }
   refuse_more_memory(near_.size() * k_bytes_per_near_brick + bricks * k_bytes_per_brick +
                      mesh.triangles.size() * k_bytes_per_triangle);
+  // The walls and sheets ask for each triangle, too.
+  refuse_crowded(mesh, triangles, lattice, near_.size() * k_samples + mesh.triangles.size(), near_.size(),
+                 [&](std::size_t i) { return near_[i]; });
 
   // What is known from the last time: all of a brick, where no change is as near to any of its points as they are to a
   // triangle (at most the centre's distance and half the diagonal); else the samples that are nearer to a triangle than
@@ -115,6 +156,7 @@ Space::Space(const Lattice& lattice, const TriangleMesh& mesh, const ClosestTria
   const auto measure = [&](std::size_t slot, const Index3& p, std::size_t i, Walk& walk) {
     const Index3 point = lattice.brick_corner(near_[slot]) + p;
     if (const auto old = known(near_[slot]); !old.empty() && old[i] < 65535) {
+      throw_if_cancelled();
       const double reach = (old[i] + 1.0) / k_units_per_cell;
       if (!changes->closest(Vec3d(point), reach)) return old[i];
     }
@@ -172,6 +214,7 @@ std::vector<Space::Place> Space::connected() const {
   constexpr std::size_t sample_stride[3] = {1, 9, 81};
   constexpr Place place_stride[3] = {1, 8, 64};
   for (std::size_t brick = 0; brick < lattice_.brick_count(); ++brick) {
+    throw_if_cancelled();
     const Index3 corner = lattice_.brick_corner(brick);
     const bool far = slot_[brick] == FieldData::k_coarse;
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -208,7 +251,7 @@ std::vector<Space::Place> Space::connected() const {
           }
     }
   }
-  for (Place i = 0; i < parent.size(); ++i) parent[i] = parent[parent[i]];
+  for_each_cancellable(parent.size(), [&](std::size_t i) { parent[i] = parent[parent[i]]; });
   return parent;
 }
 

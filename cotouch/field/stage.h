@@ -1,6 +1,7 @@
 // The steps of building a field as the user sees them, and a loop over all cores that reports its progress.
 #pragma once
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/parallel.h>
 #include <cotouch/base/progress.h>
 
@@ -21,7 +22,10 @@ void for_each_reported(std::size_t count, std::size_t grain, Progress& progress,
   std::mutex mutex;
   std::size_t done = 0;
   parallel_for(count, grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) work(i);
+    for (std::size_t i = begin; i < end; ++i) {
+      throw_if_cancelled();
+      work(i);
+    }
     const std::scoped_lock lock(mutex);
     done += end - begin;
     progress.update(stage, from + (to - from) * static_cast<double>(done) / static_cast<double>(count));

@@ -1,5 +1,6 @@
 #include <cotouch/field/walls.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/parallel.h>
 #include <cotouch/field/pieces.h>
 #include <cotouch/mesh/closest.h>
@@ -53,6 +54,7 @@ class WallFinder {
   // Of the wall behind a point of its surface; nothing where it is no thin wall. Half a cell deep, the opposite side of
   // a thin wall is nearer than the side one came from.
   std::optional<double> thickness(const Vec3d& p, const Vec3d& normal) const {
+    throw_if_cancelled();
     const ClosestHit hit = closest_.closest(p - normal * (k_thin / 2), k_thin / 2 * 0.999);
     if (!hit || dot(normal_of(boundary_.corners(hit.triangle)), normal) > k_opposite) return std::nullopt;
     const double depth = dot(p - hit.point, normal);

@@ -2,10 +2,11 @@
 //
 //   cotouch-guard MILLISECONDS [PATH HEX]...
 //
-// Standard input is a socket to that process. Every byte on it is a heartbeat; its end is the process's, however it
-// ended (kill -9 included). Then, and whenever no heartbeat came for so many milliseconds after the first one, the
-// bytes HEX are written to every PATH (a device node, a named pipe or a datagram socket). All are opened before the
-// one byte that tells the other side that it is guarded.
+// Standard input is a socket to that process. Every byte on it is a heartbeat and is answered by a byte, so that the
+// other side knows that it is guarded; its end is the process's, however it ended (kill -9 included). Then, and
+// whenever no heartbeat came for so many milliseconds after the first one, the bytes HEX are written to every PATH (a
+// device node, a named pipe or a datagram socket). All are opened before the first byte, which tells the other side
+// that the guard watches.
 //
 // A program of its own, and as small as that, so that nothing that can kill the other kills it too: it shares no
 // memory, no locks and no signals with it and allocates nothing after its start.
@@ -92,10 +93,10 @@ int main(int count, char** arguments) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(signal, SIG_IGN);
   mlockall(MCL_CURRENT | MCL_FUTURE);
   sched_param priority{};
-  priority.sched_priority = 82;  // above the watchdog
+  priority.sched_priority = 83;  // above the watchdog
   sched_setscheduler(0, SCHED_FIFO, &priority);
 
-  const char ready = 'r';
+  const char ready = 'r', answer = 'a';
   if (send(STDIN_FILENO, &ready, 1, MSG_NOSIGNAL) != 1) return 74;
   bool guarding = false;
   for (;;) {
@@ -107,10 +108,12 @@ int main(int count, char** arguments) {
       guarding = false;  // until it beats again
       continue;
     }
-    char bytes[256];
-    const ssize_t got = recv(STDIN_FILENO, bytes, sizeof bytes, MSG_DONTWAIT);
+    char byte;
+    const ssize_t got = recv(STDIN_FILENO, &byte, 1, MSG_DONTWAIT);
     if (got > 0) {
       guarding = true;
+      // There is room: the other side sends no heartbeat before it has the last one's answer.
+      send(STDIN_FILENO, &answer, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
       continue;
     }
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;

@@ -1,4 +1,6 @@
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
+#include <cotouch/base/read_file.h>
 #include <cotouch/base/units.h>
 #include <cotouch/mesh/import.h>
 #include <cotouch/mesh/reader_process.h>
@@ -125,6 +127,7 @@ void to_metres(RawMesh& raw, const ImportFacts& facts, const MeshLimits& limits)
 // The last step: in metres already.
 ImportedMesh clean(TriangleMesh mesh, const ImportFacts& facts, std::vector<std::string> found) {
   ImportedMesh result{std::move(mesh), {}, facts, {}};
+  throw_if_cancelled();
   result.report = clean_mesh(result.mesh);
   if (result.mesh.triangles.empty())
     throw Error("holds no triangle with area. Check that it is a surface mesh and not a point cloud or drawing.");
@@ -148,6 +151,7 @@ ImportedMesh all_in_one(std::vector<RawMesh> meshes, std::string_view name, cons
   TriangleMesh all;
   std::vector<std::string> notes;
   for (RawMesh& raw : meshes) {
+    throw_if_cancelled();
     to_metres(raw, facts_of(raw, options, largest), options.limits);
     for (std::string& note : raw.notes)
       notes.push_back(meshes.size() > 1 ? raw.mesh.name + ": " + note : std::move(note));
@@ -189,6 +193,8 @@ std::vector<ImportedMesh> each_by_itself(std::vector<RawMesh> meshes, std::strin
       triangle += piece.triangles;
       try {
         parts.push_back(clean(std::move(mesh), facts, raw.notes));
+      } catch (const Cancelled&) {
+        throw;
       } catch (const Error&) {
         if (raw.pieces.size() == 1) throw;  // otherwise the others are worth having
       }
@@ -220,7 +226,8 @@ std::vector<RawMesh> read_raw(int file, std::string_view name, const std::filesy
   task.extension = lower_case_extension(name);
   task.limits = options.limits;
   task.limits.seconds += size >> 20;
-  task.memory_bytes = (std::uint64_t{4} << 30) + 40 * size;
+  task.most_memory_bytes = free_memory() / 2;
+  task.memory_bytes = std::min(k_memory_for_any_file + memory_to_read(file, size), task.most_memory_bytes);
   task.unit_is_known = options.unit.has_value();
   task.may_need_files = !beside.empty();
   return read_in_own_process(file, task, beside, progress);
@@ -252,18 +259,9 @@ ImportedMesh load_open(int file, std::string_view name, const std::filesystem::p
 
 ImportedMesh load_mesh(const std::filesystem::path& path, const ImportOptions& options, Progress& progress) {
   check_options(options);
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status))
-    throw Error(path.string() + " does not exist. Check the name.", ErrorCode::not_found);
-  if (std::filesystem::is_directory(status))
-    throw Error(path.string() + " is a folder. Name a mesh file in it.", ErrorCode::invalid_argument);
-  if (!std::filesystem::is_regular_file(status))
-    throw Error(path.string() + " is not a file.", ErrorCode::invalid_argument);
-  const OpenFile file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0) throw Error(path.string() + " cannot be opened. Check who may read it.", ErrorCode::io);
+  const ReadableFile file(path);
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  return load_open(file.fd, path.filename().string(), folder, options, progress);
+  return load_open(file.descriptor(), path.filename().string(), folder, options, progress);
 }
 
 ImportedMesh load_mesh(const std::filesystem::path& path, const ImportOptions& options) {

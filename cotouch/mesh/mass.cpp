@@ -1,5 +1,6 @@
 #include <cotouch/mesh/mass.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/mesh/report.h>
 #include <cotouch/mesh/winding.h>
@@ -89,6 +90,7 @@ bool is_solid(const TriangleMesh& mesh) {
         // In row i pieces alternate between upright (j even) and upside down.
         const double third = j % 2 == 0 ? 1.0 / 3 : 2.0 / 3;
         const double u = (static_cast<double>(i) + third) / n, v = (static_cast<double>(j >> 1) + third) / n;
+        throw_if_cancelled();
         const Vec3d p = a + (b - a) * v + (c - a) * u;
         if (std::fabs(winding.at(p + in_front)) > 0.25 || std::fabs(winding.at(p - in_front) - 1) > 0.25) return false;
       }

@@ -1,10 +1,12 @@
 #include <cotouch/mesh/mesh.h>
 
+#include <cotouch/base/cancel.h>
+
 namespace cotouch {
 
 Box3d TriangleMesh::bounds() const {
   Box3d box;
-  for (const Vec3d& v : vertices) box.add(v);
+  for_each_cancellable(vertices.size(), [&](std::size_t i) { box.add(vertices[i]); });
   return box;
 }
 

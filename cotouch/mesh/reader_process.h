@@ -15,9 +15,18 @@
 
 namespace cotouch {
 
-// Where the reader is: what the environment's COTOUCH_READ_MESH names; beside the running program; where this library
-// was built or installed; in PATH. Empty if it is nowhere.
+// Where the reader was installed to, in programs that were built with an installed cotouch: find_package(cotouch) has
+// them define this function, in the place of one that says nothing.
+const char* installed_mesh_reader();
+
+// Where the reader is: what the environment's COTOUCH_READ_MESH names; beside the running program; where it was
+// installed to; in PATH. Empty if it is nowhere. In a build, links to it lie beside the programs (cmake/rooms.cmake).
 std::filesystem::path find_mesh_reader();
+
+// What reading a file may take: so much, and more with its size. Not more than half of what the machine has left, so
+// that a hand does not wait for memory.
+constexpr std::uint64_t k_memory_for_any_file = std::uint64_t{512} << 20;
+std::uint64_t memory_to_read(int file, std::uint64_t size);
 
 // What the reader finds in the file, one or more meshes. `beside` is the folder of further files that the first may
 // name; nothing outside of it is opened, and nothing at all if it is empty. The descriptor stays the caller's.

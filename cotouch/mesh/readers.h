@@ -13,6 +13,10 @@
 
 namespace cotouch {
 
+// What a part can be made of: building its field takes a kilobyte for each (field/assemble.h). Soup has three vertices
+// for each.
+inline constexpr std::size_t k_most_part_triangles = std::size_t{1} << 22U;
+
 // What is refused as absurdly large.
 struct MeshLimits {
   std::uint64_t file_bytes = std::uint64_t{4} << 30;
@@ -23,6 +27,15 @@ struct MeshLimits {
   // For reading: so long for a small file, and a second more for each megabyte.
   std::uint64_t seconds = 20;
 };
+
+// For meshes of which parts are to be made: what could not become one is refused while it is read, before it is looked
+// at with several times its own memory. For all meshes of a file together.
+inline MeshLimits limits_for_parts() {
+  MeshLimits limits;
+  limits.triangles = k_most_part_triangles;
+  limits.vertices = 3 * k_most_part_triangles;
+  return limits;
+}
 
 using FileBytes = std::span<const std::byte>;
 

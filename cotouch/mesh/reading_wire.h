@@ -30,9 +30,10 @@ constexpr int k_reading_misunderstood = 64;
 struct ReadingTask {
   std::string extension;  // in lower case and without its dot
   MeshLimits limits;
-  std::uint64_t memory_bytes = 0;  // address space beyond what the reader is born with
-  bool unit_is_known = false;      // what the file says about its unit does not matter, even if it makes no sense
-  bool may_need_files = false;     // asking for further files can be of use
+  // Address space beyond what the reader is born with: for the file alone, and at most, whatever it is given besides.
+  std::uint64_t memory_bytes = 0, most_memory_bytes = 0;
+  bool unit_is_known = false;   // what the file says about its unit does not matter, even if it makes no sense
+  bool may_need_files = false;  // asking for further files can be of use
 
   std::vector<std::string> arguments() const;
   // False if they were not written by this version.

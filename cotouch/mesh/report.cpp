@@ -1,5 +1,8 @@
 #include <cotouch/mesh/report.h>
 
+#include <cotouch/base/cancel.h>
+#include <cotouch/base/salt.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -7,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
+#include <tuple>
 
 namespace cotouch {
 namespace {
@@ -49,11 +53,8 @@ class PlaceGrid {
 };
 
 std::uint64_t hash_of(const PlaceGrid::Cell& cell) {
-  std::uint64_t h = 0;
-  for (const std::int64_t i : cell) {
-    h = (h ^ static_cast<std::uint64_t>(i)) * 0x9e3779b97f4a7c15ULL;
-    h ^= h >> 29;
-  }
+  std::uint64_t h = table_salt();
+  for (const std::int64_t i : cell) h = mixed(h, static_cast<std::uint64_t>(i));
   return h;
 }
 
@@ -72,6 +73,7 @@ std::size_t weld(TriangleMesh& mesh) {
     return at;
   };
   for (std::size_t i = 0; i < count; ++i) {
+    throw_if_cancelled();
     const Vec3d& v = mesh.vertices[i];
     std::uint32_t found = k_none;
     grid.for_each_near(v, [&](const PlaceGrid::Cell& cell) { found = std::min(found, table[slot_of(cell)]); });
@@ -97,8 +99,9 @@ bool has_area(const std::array<Vec3d, 3>& c) {
 
 std::size_t drop_without_area(TriangleMesh& mesh) {
   std::size_t kept = 0;
-  for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
+  for_each_cancellable(mesh.triangles.size(), [&](std::size_t t) {
     if (has_area(mesh.corners(t))) mesh.triangles[kept++] = mesh.triangles[t];
+  });
   const std::size_t dropped = mesh.triangles.size() - kept;
   mesh.triangles.resize(kept);
   return dropped;
@@ -108,22 +111,23 @@ std::size_t drop_duplicates(TriangleMesh& mesh) {
   struct Key {
     Triangle corners;  // sorted
     std::uint32_t index;
-    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): its comparison with 0
+    bool operator<(const Key& o) const { return std::tie(corners, index) < std::tie(o.corners, o.index); }
   };
   std::vector<Key> keys;
   keys.reserve(mesh.triangles.size());
-  for (const Triangle& t : mesh.triangles) {
-    Key key{t, static_cast<std::uint32_t>(keys.size())};
+  for_each_cancellable(mesh.triangles.size(), [&](std::size_t t) {
+    Key key{mesh.triangles[t], static_cast<std::uint32_t>(t)};
     std::sort(key.corners.begin(), key.corners.end());
     keys.push_back(key);
-  }
-  std::sort(keys.begin(), keys.end());
+  });
+  sort_cancellable(keys.begin(), keys.end());
   std::vector<bool> again(mesh.triangles.size());
   for (std::size_t i = 1; i < keys.size(); ++i)
     if (keys[i].corners == keys[i - 1].corners) again[keys[i].index] = true;
   std::size_t kept = 0;
-  for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
+  for_each_cancellable(mesh.triangles.size(), [&](std::size_t t) {
     if (!again[t]) mesh.triangles[kept++] = mesh.triangles[t];
+  });
   const std::size_t dropped = mesh.triangles.size() - kept;
   mesh.triangles.resize(kept);
   return dropped;
@@ -131,18 +135,43 @@ std::size_t drop_duplicates(TriangleMesh& mesh) {
 
 void drop_unused_vertices(TriangleMesh& mesh) {
   std::vector<std::uint32_t> renamed(mesh.vertices.size(), k_none);
-  for (const Triangle& t : mesh.triangles)
-    for (const std::uint32_t index : t) renamed[index] = 0;
+  for_each_cancellable(mesh.triangles.size(), [&](std::size_t t) {
+    for (const std::uint32_t index : mesh.triangles[t]) renamed[index] = 0;
+  });
   std::uint32_t kept = 0;
-  for (std::size_t i = 0; i < renamed.size(); ++i)
-    if (renamed[i] != k_none) {
-      mesh.vertices[kept] = mesh.vertices[i];
-      renamed[i] = kept++;
-    }
+  for_each_cancellable(renamed.size(), [&](std::size_t i) {
+    if (renamed[i] == k_none) return;
+    mesh.vertices[kept] = mesh.vertices[i];
+    renamed[i] = kept++;
+  });
   mesh.vertices.resize(kept);
-  for (Triangle& t : mesh.triangles)
-    for (std::uint32_t& index : t) index = renamed[index];
+  for_each_cancellable(mesh.triangles.size(), [&](std::size_t t) {
+    for (std::uint32_t& index : mesh.triangles[t]) index = renamed[index];
+  });
 }
+
+// Vertices that hang together.
+class Groups {
+ public:
+  explicit Groups(std::size_t vertices) : parent_(vertices) { std::iota(parent_.begin(), parent_.end(), 0U); }
+
+  // False if they were together already.
+  bool join(std::uint32_t a, std::uint32_t b) {
+    a = root(a);
+    b = root(b);
+    if (a == b) return false;
+    parent_[std::max(a, b)] = std::min(a, b);
+    return true;
+  }
+
+ private:
+  std::uint32_t root(std::uint32_t v) {
+    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+    return v;
+  }
+
+  std::vector<std::uint32_t> parent_;
+};
 
 void count_edges(const TriangleMesh& mesh, MeshReport& report) {
   // Low vertex, high vertex and direction in one number: equal edges end up side by side, forward before backward.
@@ -160,30 +189,35 @@ void count_edges(const TriangleMesh& mesh, MeshReport& report) {
       const std::uint32_t a = t[i], b = t[(i + 1) % 3];
       edges.push_back({std::uint64_t{std::min(a, b)} << 32 | std::max(a, b), a > b});
     }
-  std::sort(edges.begin(), edges.end());
+  sort_cancellable(edges.begin(), edges.end());
+  Groups rims(mesh.vertices.size());
+  std::vector<bool> at_rim(mesh.vertices.size());
+  const auto open = [&](std::uint64_t ends) {
+    const auto a = static_cast<std::uint32_t>(ends >> 32), b = static_cast<std::uint32_t>(ends);
+    for (const std::uint32_t v : {a, b})
+      if (!at_rim[v]) {
+        at_rim[v] = true;
+        ++report.openings;
+      }
+    report.openings -= rims.join(a, b);
+    ++report.open_edges;
+  };
   for (std::size_t first = 0, next = 0; first < edges.size(); first = next) {
+    throw_if_cancelled();
     while (next < edges.size() && edges[next].ends == edges[first].ends) ++next;
-    if (next - first == 1) ++report.open_edges;
+    if (next - first == 1) open(edges[first].ends);
     if (next - first > 2) ++report.nonmanifold_edges;
     if (next - first == 2 && edges[first].backward == edges[first + 1].backward) ++report.inconsistent_edges;
   }
 }
 
 std::size_t count_components(const TriangleMesh& mesh) {
-  std::vector<std::uint32_t> parent(mesh.vertices.size());
-  std::iota(parent.begin(), parent.end(), 0u);
-  const auto root = [&](std::uint32_t v) {
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-  };
+  Groups groups(mesh.vertices.size());
   std::size_t components = mesh.vertices.size();
-  for (const Triangle& t : mesh.triangles)
-    for (std::size_t i = 1; i < 3; ++i) {
-      const std::uint32_t a = root(t[0]), b = root(t[i]);
-      if (a == b) continue;
-      parent[std::max(a, b)] = std::min(a, b);
-      --components;
-    }
+  for (const Triangle& t : mesh.triangles) {
+    throw_if_cancelled();
+    for (std::size_t i = 1; i < 3; ++i) components -= groups.join(t[0], t[i]);
+  }
   return components;
 }
 
@@ -227,10 +261,10 @@ MeshReport clean_mesh(TriangleMesh& mesh) {
   count_edges(mesh, report);
   report.crossings = find_self_intersections(mesh);
   report.bounds = mesh.bounds();
-  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+  for_each_cancellable(mesh.triangles.size(), [&](std::size_t t) {
     const auto [a, b, c] = mesh.corners(t);
     report.area += 0.5 * norm(cross(b - a, c - a));
-  }
+  });
   if (report.closed()) report.volume = std::fabs(signed_volume(mesh));
   return report;
 }
@@ -238,7 +272,9 @@ MeshReport clean_mesh(TriangleMesh& mesh) {
 std::vector<std::string> MeshReport::warnings() const {
   std::vector<std::string> out;
   if (open_edges > 0)
-    out.push_back(counted(open_edges, "open edge", "open edges") + ": the surface has holes or is a sheet");
+    out.push_back(counted(open_edges, "open edge", "open edges") + " around " +
+                  counted(openings, "opening", "openings") +
+                  ": the surface has holes, which will be filled, or is a sheet, which will be thickened");
   if (nonmanifold_edges > 0)
     out.push_back(counted(nonmanifold_edges, "edge", "edges") + " with more than two triangles");
   if (inconsistent_edges > 0)

@@ -16,9 +16,10 @@ struct SelfIntersections {
   std::size_t tested = 0;    // triangles looked at
   std::size_t crossing = 0;  // of those, how many cross another triangle
 };
-// Looks at no more than `most_triangles` triangles and `most_pairs` pairs.
+// Looks for no more than `most_triangles` triangles whether they cross others, and to that end at no more than
+// `most_looks` boxes and triangles.
 SelfIntersections find_self_intersections(const TriangleMesh& mesh, std::size_t most_triangles = 20'000,
-                                          std::size_t most_pairs = 4'000'000);
+                                          std::size_t most_looks = 10'000'000);
 
 struct MeshReport {
   // As read.
@@ -32,6 +33,7 @@ struct MeshReport {
   std::size_t vertices = 0, triangles = 0;
   std::size_t components = 0;  // connected through shared corners
   std::size_t open_edges = 0, nonmanifold_edges = 0, inconsistent_edges = 0;
+  std::size_t openings = 0;  // groups of open edges that hang together: holes, and the rims of sheets
   SelfIntersections crossings;
   Box3d bounds;                     // metres
   double area = 0;                  // square metres

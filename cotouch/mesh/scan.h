@@ -1,6 +1,8 @@
 // Walks through text, word by word, without copying or looking at the locale.
 #pragma once
 
+#include <cotouch/base/cancel.h>
+
 #include <charconv>
 #include <cstddef>
 #include <span>
@@ -35,13 +37,23 @@ class TextScanner {
 
  private:
   void skip(std::string_view set) {
-    const std::size_t at = rest_.find_first_not_of(set);
-    rest_.remove_prefix(at == std::string_view::npos ? rest_.size() : at);
+    rest_.remove_prefix(first([set](std::string_view piece) { return piece.find_first_not_of(set); }));
   }
   std::string_view take(std::string_view set) {
-    const std::string_view found = rest_.substr(0, rest_.find_first_of(set));
+    const std::string_view found =
+        rest_.substr(0, first([set](std::string_view piece) { return piece.find_first_of(set); }));
     rest_.remove_prefix(found.size());
     return found;
+  }
+  // Where something first is, or the end. A word or a gap may be as long as the file, so it asks on the way.
+  template <class Find>
+  std::size_t first(const Find& find) const {
+    constexpr std::size_t k_piece = 1U << 16U;
+    for (std::size_t begin = 0; begin < rest_.size(); begin += k_piece) {
+      if (begin > 0) throw_if_cancelled();
+      if (const std::size_t at = find(rest_.substr(begin, k_piece)); at != std::string_view::npos) return begin + at;
+    }
+    return rest_.size();
   }
 
   std::string_view rest_;
@@ -59,7 +71,7 @@ class ContentLines {
   bool next() {
     std::string_view line;
     while (scanner_.line(line)) {
-      ++number_;
+      if (++number_ % k_ask_every == 0) throw_if_cancelled();
       line = line.substr(0, line.find('#'));
       if (TextScanner(line).word().empty()) continue;
       words_ = TextScanner(line);
@@ -69,6 +81,8 @@ class ContentLines {
   }
 
  private:
+  static constexpr std::size_t k_ask_every = 1U << 12U;
+
   TextScanner scanner_, words_{{}};
   std::size_t number_ = 0;
 };

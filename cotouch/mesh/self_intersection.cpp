@@ -1,7 +1,9 @@
+#include <cotouch/base/cancel.h>
 #include <cotouch/mesh/report.h>
 #include <cotouch/mesh/triangle_tree.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace cotouch {
 namespace {
@@ -37,43 +39,68 @@ bool share_a_corner(const Triangle& a, const Triangle& b) {
   return std::any_of(a.begin(), a.end(), [&](std::uint32_t i) { return i == b[0] || i == b[1] || i == b[2]; });
 }
 
+// Every box and every triangle that is looked at counts: of a hundred thousand slivers around one vertex, each box
+// meets each other.
+class CrossingSearch {
+ public:
+  CrossingSearch(const TriangleMesh& mesh, std::size_t most_looks)
+      : mesh_(mesh), tree_(build_triangle_tree(mesh, k_leaf_size)), looks_left_(most_looks) {}
+
+  // Nothing if it cannot be told without more looks than are left.
+  std::optional<bool> crosses_another(std::size_t t) {
+    const Corners corners = mesh_.corners(t);
+    Box3d box;
+    for (const Vec3d& v : corners) box.add(v);
+    stack_.assign(1, 0);
+    while (!stack_.empty()) {
+      throw_if_cancelled();
+      const std::uint32_t n = stack_.back();
+      stack_.pop_back();
+      const TriangleTree::Node& node = tree_.nodes[n];
+      if (looks_left_ < 1 + k_leaf_size) return std::nullopt;
+      --looks_left_;
+      if (!overlap(box, node.box)) continue;
+      if (node.right != 0) {
+        stack_.push_back(node.right);
+        stack_.push_back(n + 1);
+        continue;
+      }
+      looks_left_ -= node.count;
+      for (std::uint32_t k = node.first; k < node.first + node.count; ++k) {
+        const std::uint32_t other = tree_.order[k];
+        if (share_a_corner(mesh_.triangles[t], mesh_.triangles[other])) continue;
+        if (cross_each_other(corners, mesh_.corners(other))) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::uint32_t k_leaf_size = 4;
+
+  const TriangleMesh& mesh_;
+  const TriangleTree tree_;
+  std::size_t looks_left_;
+  std::vector<std::uint32_t> stack_;
+};
+
 }  // namespace
 
 SelfIntersections find_self_intersections(const TriangleMesh& mesh, std::size_t most_triangles,
-                                          std::size_t most_pairs) {
+                                          std::size_t most_looks) {
   SelfIntersections found;
   if (mesh.triangles.empty()) return found;
-  const TriangleTree tree = build_triangle_tree(mesh, 4);
+  CrossingSearch search(mesh, most_looks);
   const std::size_t count = std::min(mesh.triangles.size(), most_triangles);
-  std::size_t pairs = 0;
-  std::vector<std::uint32_t> stack;
-  for (std::size_t i = 0; i < count && pairs < most_pairs; ++i) {
-    const std::size_t t = i * mesh.triangles.size() / count;
-    const Corners corners = mesh.corners(t);
-    Box3d box;
-    for (const Vec3d& v : corners) box.add(v);
-    bool crossing = false;
-    stack.assign(1, 0);
-    while (!stack.empty() && !crossing && pairs < most_pairs) {
-      const std::uint32_t n = stack.back();
-      stack.pop_back();
-      const TriangleTree::Node& node = tree.nodes[n];
-      if (!overlap(box, node.box)) continue;
-      if (node.right != 0) {
-        stack.push_back(node.right);
-        stack.push_back(n + 1);
-        continue;
-      }
-      for (std::uint32_t k = node.first; k < node.first + node.count && !crossing; ++k) {
-        const std::uint32_t other = tree.order[k];
-        if (share_a_corner(mesh.triangles[t], mesh.triangles[other])) continue;
-        ++pairs;
-        crossing = cross_each_other(corners, mesh.corners(other));
-      }
+  // In rounds, so that those looked at are spread evenly wherever the search has to stop.
+  constexpr std::size_t k_rounds = 64;
+  for (std::size_t round = 0; round < k_rounds; ++round)
+    for (std::size_t i = round; i < count; i += k_rounds) {
+      const std::optional<bool> crossing = search.crosses_another(i * mesh.triangles.size() / count);
+      if (!crossing) return found;
+      ++found.tested;
+      if (*crossing) ++found.crossing;
     }
-    ++found.tested;
-    if (crossing) ++found.crossing;
-  }
   return found;
 }
 

@@ -1,5 +1,8 @@
 #include <cotouch/mesh/subdivide.h>
 
+#include <cotouch/base/cancel.h>
+#include <cotouch/base/salt.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
@@ -18,6 +21,7 @@ class Halver {
   bool add(const Triangle& whole, std::size_t most) {
     todo_.assign(1, whole);
     while (!todo_.empty()) {
+      throw_if_cancelled();
       const Triangle t = todo_.back();
       todo_.pop_back();
       std::size_t edge = 0;
@@ -55,7 +59,7 @@ class Halver {
   double longest_squared_;
   TriangleMesh out_;
   std::vector<Triangle> todo_;
-  std::unordered_map<std::uint64_t, std::uint32_t> middles_;  // looked up, never walked
+  std::unordered_map<std::uint64_t, std::uint32_t, SaltedHash> middles_;  // looked up, never walked
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include <cotouch/mesh/triangle_tree.h>
 
+#include <cotouch/base/cancel.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -27,8 +29,9 @@ class Builder {
  public:
   Builder(const TriangleMesh& mesh, std::uint32_t leaf_size) : leaf_size_(std::max(leaf_size, 1u)) {
     boxes_.resize(mesh.triangles.size());
-    for (std::size_t t = 0; t < boxes_.size(); ++t)
+    for_each_cancellable(boxes_.size(), [&](std::size_t t) {
       for (const Vec3d& corner : mesh.corners(t)) boxes_[t].add(corner);
+    });
     tree_.order.resize(boxes_.size());
     std::iota(tree_.order.begin(), tree_.order.end(), 0u);
   }
@@ -40,6 +43,7 @@ class Builder {
 
  private:
   void add_node(std::uint32_t first, std::uint32_t count, int depth) {
+    throw_if_cancelled();
     const std::size_t index = tree_.nodes.size();
     TriangleTree::Node node{{}, first, count, 0};
     Box3d centers;

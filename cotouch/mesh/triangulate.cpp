@@ -4,7 +4,7 @@ namespace cotouch {
 namespace {
 
 // Looking for an ear goes through all corners, and every corner may be looked at several times. Work per corner thus
-// grows with the polygon; beyond these bounds the rest of it is fanned out.
+// grows with the polygon; beyond these bounds the rest of it is halved.
 constexpr std::size_t k_most_corners = 1024;
 constexpr std::size_t k_most_looks = 16;  // at each corner, on average
 
@@ -34,6 +34,22 @@ std::vector<Flat> flatten(const TriangleMesh& mesh, std::span<const std::uint32_
     flat.push_back(mirrored ? Flat{p[v], p[u]} : Flat{p[u], p[v]});
   }
   return flat;
+}
+
+// Cuts off one half of the corners, then the next, and each half again likewise. Of a round polygon this makes compact
+// triangles, a few of which meet in each corner; a fan would make slivers that all meet in one, and what looks for
+// neighbours would find all of them everywhere.
+void halve(TriangleMesh& mesh, std::span<const std::uint32_t> corners, std::span<const std::size_t> left) {
+  std::vector<std::span<const std::size_t>> chains{left};  // each closed by the line from its last to its first
+  while (!chains.empty()) {
+    const std::span<const std::size_t> chain = chains.back();
+    chains.pop_back();
+    if (chain.size() < 3) continue;
+    const std::size_t middle = chain.size() / 2;
+    mesh.triangles.push_back({corners[chain.front()], corners[chain[middle]], corners[chain.back()]});
+    chains.push_back(chain.subspan(middle));
+    chains.push_back(chain.first(middle + 1));
+  }
 }
 
 }  // namespace
@@ -77,8 +93,7 @@ void add_polygon(TriangleMesh& mesh, std::span<const std::uint32_t> corners) {
     at = (at + n - 2) % (n - 1);
     in_vain = 0;
   }
-  for (std::size_t i = 1; i + 1 < left.size(); ++i)
-    mesh.triangles.push_back({corners[left[0]], corners[left[i]], corners[left[i + 1]]});
+  halve(mesh, corners, left);
 }
 
 }  // namespace cotouch

@@ -1,3 +1,4 @@
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/parallel.h>
 #include <cotouch/base/trig.h>
 #include <cotouch/mesh/subdivide.h>
@@ -88,6 +89,7 @@ void WindingNumber::expand(Node& node, const Vec3d& fallback_center, double far)
   Vec3d weighted;
   double area = 0;
   for (std::uint32_t t = node.first; t < node.first + node.count; ++t) {
+    throw_if_cancelled();
     const auto& [a, b, c] = triangles_[t];
     const double twice = norm(cross(b - a, c - a));
     weighted += (a + b + c) * (twice / 3);
@@ -200,6 +202,7 @@ void WindingNumber::limit_terms(std::size_t most) {
     std::size_t sum = 0;
     for (std::size_t i = 0; i < points; ++i) {
       const auto& [a, b, c] = triangles_[i * triangles_.size() / points];
+      throw_if_cancelled();
       sum += terms((a + b + c) / 3.0);
     }
     return sum / points;

@@ -81,7 +81,8 @@ OpenStatus SealedChannel::seen(std::uint64_t counter) const {
 }
 
 void SealedChannel::mark(std::uint64_t counter) {
-  if (counter >= expected_) {
+  opened_newest_ = counter >= expected_;
+  if (opened_newest_) {
     // The places of what lies between are those of counters that have left the window.
     if (counter - expected_ >= k_window)
       seen_.reset();

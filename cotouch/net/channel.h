@@ -59,6 +59,9 @@ class SealedChannel {
   // The message replaces what is in `out`, which is empty if it was not opened. Allocates only to make `out` as large
   // as a datagram once.
   OpenStatus open(std::span<const std::byte> datagram, std::vector<std::byte>& out);
+  // Was what was opened last sealed after all that were opened before? If not, it was overtaken on the way, or held
+  // back by somebody: where it comes from says nothing of where its sender is now.
+  bool opened_newest() const { return opened_newest_; }
 
   bool exhausted() const { return next_ >= k_counter_end; }
   std::uint32_t send_number() const { return send_number_; }
@@ -76,6 +79,7 @@ class SealedChannel {
   std::uint32_t send_number_ = 0, receive_number_ = 0;
   std::uint64_t next_ = 0;      // counter of the next datagram sent
   std::uint64_t expected_ = 0;  // one more than the highest counter received
+  bool opened_newest_ = false;
   std::bitset<k_window> seen_;  // counter c, if it is in the window, at c modulo its size
   std::uint64_t sealed_ = 0;
   std::array<std::uint64_t, k_open_statuses> counts_{};

@@ -2,14 +2,13 @@
 #include <cotouch/net/network_profile.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/base/read_file.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <limits>
 
@@ -218,18 +217,7 @@ NetworkProfile parse_network(std::string_view text, const std::string& source) {
 }
 
 NetworkProfile read_network(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(k_most_text + 1, '\0');
-  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  const int reason = errno;
-  std::error_code ignored;
-  const bool is_folder = std::filesystem::is_directory(path, ignored);
-  if (!file.is_open() || file.bad() || is_folder)
-    throw Error("The network profile " + path.string() +
-                    " cannot be read: " + (is_folder ? "it is a folder" : std::strerror(reason)) + ".",
-                ErrorCode::not_found);
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return parse_network(text, path.string());
+  return parse_network(read_text(path, k_most_text), path.string());
 }
 
 std::string format_network(const NetworkProfile& profile) {

@@ -1,5 +1,6 @@
 #include <cotouch/base/error.h>
 #include <cotouch/mesh/scan.h>
+#include <cotouch/reader/cad_format.h>
 #include <cotouch/reader/read_any.h>
 #include <cotouch/reader/read_archive.h>
 #include <cotouch/reader/read_scene.h>
@@ -40,6 +41,7 @@ std::vector<RawMesh> read_any(FileBytes bytes, const std::string& extension, con
                                  "COT\r\n"))
     throw Error("is a part that is prepared already. Look at it with 'cotouch inspect' or use it in a scene.",
                 ErrorCode::unsupported);
+  refuse_cad_format(bytes, extension);
   if (extension == "zip") return read_archive(bytes, settings);
   if (!is_mesh_format(extension))
     throw Error(

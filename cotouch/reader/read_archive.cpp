@@ -1,4 +1,5 @@
 #include <cotouch/base/error.h>
+#include <cotouch/reader/cad_format.h>
 #include <cotouch/reader/read_archive.h>
 #include <cotouch/reader/zip.h>
 
@@ -72,17 +73,23 @@ class BesideInArchive final : public FurtherFiles {
 std::vector<RawMesh> read_archive(FileBytes bytes, const ReadSettings& settings) {
   const ZipArchive archive(bytes);
   std::vector<std::string> names;
+  bool holds_cad = false;
   for (const ZipEntry& entry : archive.entries()) {
     if (points_outside(entry.name))
       throw Error("holds a file named '" + entry.name.substr(0, 80) + "', which points outside of it. Pack it again.",
                   ErrorCode::damaged_file);
     const std::string name = fs::path(entry.name).lexically_normal().string();
     const std::string extension = lower_case_extension(name);
+    if (name.ends_with('/') || is_clutter(name)) continue;
+    const bool is_cad = !cad_format_named(extension).empty();
+    holds_cad = holds_cad || is_cad;
     // An archive within an archive is for somebody else to open.
-    if (!name.ends_with('/') && !is_clutter(name) && is_mesh_format(extension)) names.push_back(name);
+    if (!is_cad && is_mesh_format(extension)) names.push_back(name);
   }
   if (names.empty())
-    throw Error("holds no mesh file. Pack STL, OBJ, PLY, glTF, GLB or 3MF files.", ErrorCode::unsupported);
+    throw Error(std::string("holds no mesh file") + (holds_cad ? ", only CAD files, which are not read yet" : "") +
+                    ". Pack STL, OBJ, PLY, glTF, GLB or 3MF files.",
+                ErrorCode::unsupported);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
 

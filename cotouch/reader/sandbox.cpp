@@ -1,6 +1,7 @@
 #include <cotouch/base/sanitized.h>
 #include <cotouch/reader/sandbox.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -189,7 +190,14 @@ void limit_this_process(const SandboxLimits& limits) {
   set_limit(RLIMIT_NPROC, 0);
   set_limit(RLIMIT_MEMLOCK, 0);
 #ifndef COTOUCH_SANITIZED
-  set_limit(RLIMIT_AS, address_space_bytes() + limits.memory_bytes);
+  const std::uint64_t born_with = address_space_bytes();
+  // Nobody may raise what was inherited: then that is the limit.
+  rlimit inherited{};
+  const bool is_known = getrlimit(RLIMIT_AS, &inherited) == 0;
+  const rlim_t most = is_known ? inherited.rlim_max : RLIM_INFINITY;
+  const rlimit memory{std::min<rlim_t>(born_with + limits.memory_bytes, most),
+                      std::min<rlim_t>(born_with + limits.most_memory_bytes, most)};
+  setrlimit(RLIMIT_AS, &memory);
 #endif
 }
 

@@ -11,8 +11,10 @@
 namespace cotouch {
 
 struct SandboxLimits {
-  std::uint64_t memory_bytes = 0;  // address space beyond what is mapped now
-  std::uint64_t seconds = 0;       // of processor time
+  // Address space beyond what is mapped now. Who started this process may raise the first of them up to the second, as
+  // it hands over more to read; this process itself may not.
+  std::uint64_t memory_bytes = 0, most_memory_bytes = 0;
+  std::uint64_t seconds = 0;  // of processor time
 };
 
 // Limits and priority; before anything is read.

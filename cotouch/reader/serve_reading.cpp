@@ -131,7 +131,7 @@ int serve_reading(int argc, char** argv, const ReadFunction& read) {
     if (write(STDERR_FILENO, k_who, sizeof k_who - 1) < 0) return 1;
     return k_reading_misunderstood;
   }
-  limit_this_process({task.memory_bytes, task.limits.seconds});
+  limit_this_process({task.memory_bytes, task.most_memory_bytes, task.limits.seconds});
   const std::string unrestricted = restrict_system_calls();
   try {
     const std::optional<FileBytes> bytes = map_descriptor(k_reading_file, task.limits.file_bytes);

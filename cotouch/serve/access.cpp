@@ -86,7 +86,7 @@ std::string kept_token(const std::filesystem::path& folder, std::uint16_t port) 
   const std::string path = (folder / ("token-" + std::to_string(port))).string();
   {
     // A link is not followed, and a file that others can read or that is not ours is no secret.
-    const Descriptor file{::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
+    const Descriptor file{::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
     struct stat info {};
     if (file.fd >= 0 && ::fstat(file.fd, &info) == 0 && info.st_uid == ::geteuid() && (info.st_mode & 077) == 0) {
       char bytes[2 * k_token_bytes + 1];

@@ -402,7 +402,8 @@ std::string peers_message(const PeersView& view) {
   for (const PeerView& peer : view.peers) peers.push_back(peer_json(peer));
   json message{{"type", "peers"},
                {"tick", view.tick},
-               {"objective", view.objective},
+               {"agreed", view.agreed},
+               {"branch", view.branch},
                {"window", view.window},
                {"synchronised", view.synchronised},
                {"waiting_for", view.waiting_for},
@@ -444,8 +445,10 @@ std::string scenes_message() {
   return text_of({{"type", "scenes"}});
 }
 
-std::string reply_message(std::int64_t id, bool ok, std::string_view reason) {
-  return text_of({{"type", "reply"}, {"id", id}, {"ok", ok}, {"reason", reason}});
+std::string reply_message(std::int64_t id, bool ok, std::string_view reason, std::string_view code) {
+  json reply{{"type", "reply"}, {"id", id}, {"ok", ok}, {"reason", reason}};
+  if (!code.empty()) reply["code"] = code;
+  return text_of(reply);
 }
 
 std::string error_message(std::string_view reason) {
@@ -463,7 +466,8 @@ std::string gallery_answer(const std::vector<SceneEntry>& entries) {
                       {"title", e.title},
                       {"summary", e.summary},
                       {"thumbnail", e.thumbnail ? "/api/thumbnail/" + e.name + ".png" : std::string()},
-                      {"saved", e.saved}});
+                      {"saved", e.saved},
+                      {"unsaved", e.unsaved}});
   return text_of({{"scenes", scenes}});
 }
 

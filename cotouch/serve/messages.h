@@ -33,7 +33,7 @@ std::string network_message(const NetworkStatus& network);
 std::string chat_message(const ChatLine& line);
 std::string mark_message(const MarkView& mark);  // `unmark` if it was removed
 std::string scenes_message();                    // the list of scenes has changed
-std::string reply_message(std::int64_t id, bool ok, std::string_view reason);
+std::string reply_message(std::int64_t id, bool ok, std::string_view reason, std::string_view code = {});
 std::string error_message(std::string_view reason);
 
 // Answers to requests. `yours` is the link of the one who asks, `pages` how many are open by each link.

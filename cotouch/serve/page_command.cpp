@@ -66,7 +66,7 @@ std::optional<SessionCommand> join(const ViewerCommand& command, std::string& wh
   if (command.invite.empty()) return refused(why, "To join a session takes the invitation of somebody who is in it.");
   if (command.invite.size() > k_longest_invite)
     return refused(why, "This is no invitation: it has more than 1024 characters.");
-  return JoinSharing{command.invite, clean_name(command.name)};
+  return JoinSharing{command.invite, clean_name(command.name), command.lose_changes.value_or(false)};
 }
 
 std::optional<SessionCommand> set_network(const ViewerCommand& command, std::string& why) {
@@ -130,7 +130,7 @@ std::optional<SessionCommand> to_session_command(const ViewerCommand& command, s
   const std::string& type = command.type;
   if (!command.senseless.empty()) return refused(why, "The command's '" + command.senseless + "' makes no sense.");
   if (type.empty()) return refused(why, "A command says by its 'type' what it wants.");
-  if (type == "open_scene") return OpenScene{command.name};
+  if (type == "open_scene") return OpenScene{command.name, command.lose_changes.value_or(false)};
   if (type == "reset") return ResetScene{};
   if (type == "task_reset") return ResetTask{};
   if (type == "release_hand") return ReleaseHand{HandId{command.hand.value_or(0)}};
@@ -155,6 +155,11 @@ std::optional<SessionCommand> to_session_command(const ViewerCommand& command, s
   if (type == "copy_body") return CopyBody{*command.body};
   if (type == "remove_body") return RemoveBody{*command.body};
   return set_body(command, why);
+}
+
+std::string_view code_of(const CommandResult& result) {
+  if (result.kind == CommandResult::Kind::exists) return "exists";
+  return result.kind == CommandResult::Kind::unkept ? "unkept" : "";
 }
 
 }  // namespace cotouch

@@ -1,10 +1,9 @@
 #include <cotouch/base/error.h>
 #include <cotouch/base/hash.h>
+#include <cotouch/base/read_file.h>
 #include <cotouch/serve/page_files.h>
 
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -52,9 +51,7 @@ PageFiles::PageFiles(const fs::path& folder) {
     if (files_.size() >= k_max_files || bytes > k_max_bytes)
       throw Error("The folder " + folder.string() +
                   " is too big to be the page; name the folder that holds its index.html.");
-    std::ifstream file(it->path(), std::ios::binary);
-    std::string contents{std::istreambuf_iterator<char>(file), {}};
-    if (!file) throw Error("Cannot read " + it->path().string() + " of the page.");
+    std::string contents = read_text(it->path(), k_max_bytes);
     const std::string name = std::string("/").append(it->path().lexically_relative(folder).generic_string());
     PageFile& entry = files_[name];
     entry.content_type = content_type_of(it->path());

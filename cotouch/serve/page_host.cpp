@@ -59,9 +59,10 @@ void PageHost::viewer_left(ViewerId viewer) {
 }
 
 void PageHost::viewer_command(ViewerId viewer, const ViewerCommand& command) {
-  const auto reply = [this, viewer, id = command.id, type = command.type](const std::string& obstacle) {
+  const auto reply = [this, viewer, id = command.id, type = command.type](const std::string& obstacle,
+                                                                          std::string_view code = {}) {
     if (id)
-      feed_.send_text(viewer, reply_message(*id, obstacle.empty(), obstacle));
+      feed_.send_text(viewer, reply_message(*id, obstacle.empty(), obstacle, code));
     else if (!obstacle.empty() && type != "grasp")  // which has an answer of its own
       feed_.send_text(viewer, error_message(obstacle));
   };
@@ -73,7 +74,7 @@ void PageHost::viewer_command(ViewerId viewer, const ViewerCommand& command) {
   std::optional<SessionCommand> wanted = to_session_command(command, why);
   if (!wanted) return reply(why);
   session_.command(participant_of(viewer), std::move(*wanted),
-                   [reply](const CommandResult& result) { reply(result.reason); });
+                   [reply](const CommandResult& result) { reply(result.reason, code_of(result)); });
 }
 
 std::string_view PageHost::viewer_input(ViewerId viewer, const PageInput& input) {

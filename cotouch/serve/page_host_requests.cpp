@@ -1,8 +1,10 @@
 #include <cotouch/base/error.h>
+#include <cotouch/base/read_file.h>
 #include <cotouch/base/units.h>
 #include <cotouch/mesh/import.h>
 #include <cotouch/serve/elastic_basis.h>
 #include <cotouch/serve/messages.h>
+#include <cotouch/serve/page_command.h>
 #include <cotouch/serve/page_host.h>
 #include <cotouch/serve/recording_frames.h>
 #include <cotouch/session/names.h>
@@ -10,8 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 
 namespace cotouch {
 namespace {
@@ -24,7 +24,8 @@ int status_of(const CommandResult& result) {
     case CommandResult::Kind::wrong: return 400;
     case CommandResult::Kind::not_now: return 409;
     case CommandResult::Kind::too_many: return 429;
-    case CommandResult::Kind::exists: return 409;
+    case CommandResult::Kind::exists:
+    case CommandResult::Kind::unkept: return 409;
   }
   return 500;
 }
@@ -208,13 +209,7 @@ HttpResponse PageHost::answer_recording(const Target& target) {
   } catch (const Error& error) {
     return error_response(404, error.what());
   }
-  if (ending == ".cotrec") {
-    std::string bytes(std::filesystem::file_size(stored), '\0');
-    std::ifstream in(stored, std::ios::binary);
-    in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    bytes.resize(static_cast<std::size_t>(in.gcount()));
-    return bytes_response(std::move(bytes), "application/octet-stream", id + ".cotrec");
-  }
+  if (ending == ".cotrec") return bytes_response(read_text(stored), "application/octet-stream", id + ".cotrec");
   if (ending == ".frames") return answer_frames(id, stored);
   if (ending == ".mesh") return answer_mesh(recorded_part(target, id, stored));
   if (ending == ".elastic") return answer_elastic(recorded_part(target, id, stored));
@@ -245,6 +240,7 @@ HttpResponse PageHost::answer_upload(HttpRequest& request) {
         400, "Drop an STL, OBJ, PLY, glTF, 3MF or other mesh file, or a ZIP of them; the file's ending tells which.");
   if (!request.upload || request.upload->size() == 0) return error_response(400, "The file is empty.");
   ImportOptions options;
+  options.limits = limits_for_parts();
   if (const std::string_view unit = request.target.value("unit"); !unit.empty()) {
     metres_per(unit);  // throws if there is no such unit
     options.unit = std::string(unit);
@@ -281,9 +277,14 @@ HttpResponse PageHost::answer_upload(HttpRequest& request) {
           {std::move(one.mesh), std::make_shared<const PartImport>(PartImport{one.facts, one.report.warnings()})});
     return meshes;
   };
+  const std::string_view scene = request.target.value("scene");
+  if (!scene.empty() && scene != "open" && scene != "new")
+    return error_response(400, "Parts are added to the scene that is open, or to a new one.");
+  part.in_new_scene = scene == "new";
+  part.may_lose_changes = request.target.value("lose_changes") == "1";
   const Sender sender(*this, request);
   const CommandResult result = session_.command_and_wait(sender.id(), std::move(part));
-  if (!result.done()) return error_response(status_of(result), result.reason);
+  if (!result.done()) return error_response(status_of(result), result.reason, code_of(result));
   return json_response(upload_answer(result.job));
 }
 
@@ -292,9 +293,7 @@ HttpResponse PageHost::answer_save(const HttpRequest& request) {
   const Target& target = request.target;
   const Replacing replacing = target.value("replace") == "1" ? Replacing::wanted : Replacing::refused;
   const CommandResult result = session_.save_scene(sender.id(), std::string(target.value("name")), replacing);
-  // A word for the page, which asks whether it may be replaced.
-  if (result.kind == CommandResult::Kind::exists) return error_response(status_of(result), result.reason, "exists");
-  if (!result.done()) return error_response(status_of(result), result.reason);
+  if (!result.done()) return error_response(status_of(result), result.reason, code_of(result));
   return json_response(saved_answer(result.file));
 }
 

@@ -123,6 +123,7 @@ ParsedCommand parse_command(std::string_view text) {
   command.jitter_ms = members.number("jitter_ms");
   command.loss = members.number("loss");
   command.on = members.truth("on");
+  command.lose_changes = members.truth("lose_changes");
   command.hand = members.index("hand");
   command.body = members.index("body");
   command.job = members.index("job");

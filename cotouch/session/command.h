@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -14,13 +15,18 @@
 
 namespace cotouch {
 
-// By its name in the library. Takes a while: the answer has a job.
+class UnsavedPlace;
+
+// By its name in the library. Takes a while: the answer has a job. What was changed in the open scene and not saved is
+// kept in the library first; if that fails, the answer is `unkept`, unless it may be lost.
 struct OpenScene {
   std::string name;
+  bool may_lose_changes = false;
 };
-// One that is in memory and prepared already.
+// One that is in memory and prepared already, in the place of the open one, which is kept likewise.
 struct ShowScene {
   Scene scene;
+  std::shared_ptr<UnsavedPlace> place = {};  // where it is kept, if it was not saved
 };
 // Bodies back to where they started; hands let go.
 struct ResetScene {};
@@ -86,6 +92,9 @@ struct AddPart {
   std::function<std::vector<AddedMesh>(Progress&)> meshes;
   std::optional<Motion> motion = {};
   bool as_in_file = false;  // where they are in the file, instead of beside what is there
+  // Alone, in the place of the open scene, once they are ready. What was changed in that is kept first, as by
+  // OpenScene.
+  bool in_new_scene = false, may_lose_changes = false;
 };
 // Another unit or up axis for a body that was dropped; empty: as it is. Prepares it again in the background.
 struct Reimport {
@@ -100,8 +109,10 @@ struct CancelJob {
 struct StartSharing {
   std::string name;  // of the person here
 };
+// The scene that comes from there takes the place of the open one, as by OpenScene.
 struct JoinSharing {
   std::string invite, name;
+  bool may_lose_changes = false;
 };
 struct LeaveSharing {};
 // The link emulator between this program and the others: a profile by its name, or numbers.
@@ -138,6 +149,7 @@ struct CommandResult {
     not_now,   // others, or what goes on, stand in the way
     too_many,  // too much is waiting already
     exists,    // there is one of that name; say that it may be replaced
+    unkept,    // what was changed in the open scene would be lost; say that it may be
   };
   Kind kind = Kind::done;
   std::string reason;     // a sentence, if it was not done

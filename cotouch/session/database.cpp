@@ -122,6 +122,8 @@ Database::Database(const std::filesystem::path& file, Access access) {
   // The file may be a stranger's: nothing in it runs, and nothing in it is larger than we could have written.
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, k_longest_value);
 }
 

@@ -5,6 +5,8 @@
 // place among the tetrahedra of an elastic part, is that of a point of the part's own surface. The error is a mean over
 // the surface around a vertex, so thin spikes of a scan may lose more (of the dragon 241 of 435 545 vertices, up to 0.6
 // % of its diagonal). Nothing that is felt depends on it, so its bits may differ from machine to machine.
+//
+// What meshoptimizer does goes on for a moment by itself if the work that wants it is cancelled.
 #pragma once
 
 #include <cotouch/mesh/mesh.h>

@@ -12,14 +12,14 @@ std::uint64_t hash_of_keeper(const SessionRank& rank) {
 }  // namespace
 
 void write_rank(ByteWriter& out, const SessionRank& rank) {
-  out.number(rank.members);
+  out.number(rank.size_byte());
   out.number(rank.lowest);
   out.number(hash_of_keeper(rank));
 }
 
 SessionRank read_rank(ByteReader& in) {
   SessionRank rank;
-  rank.members = in.number<std::uint8_t>();
+  rank.set_size(in.number<std::uint8_t>());
   rank.lowest = in.number<std::uint8_t>();
   if (rank.members > k_most_members || rank.lowest >= k_most_members) in.fail();
   rank.keeper = hex(in.number<std::uint64_t>());

@@ -1,5 +1,6 @@
 #include <cotouch/session/job_queue.h>
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/realtime.h>
 
@@ -119,6 +120,7 @@ void JobQueue::perform(Job& job) {
   std::string reason;
   try {
     JobProgress progress(*this, job);
+    const CancelScope scope([&job] { return job.cancelled.load(std::memory_order_relaxed); });
     job.work(progress);
   } catch (const Cancelled&) {
     state = JobState::cancelled;

@@ -4,12 +4,13 @@
 #include <cotouch/base/hash.h>
 #include <cotouch/session/database.h>
 #include <cotouch/session/journal_file.h>
+#include <cotouch/session/journal_rows.h>
 #include <cotouch/session/names.h>
 
 #include <algorithm>
 #include <chrono>
 #include <deque>
-#include <limits>
+#include <set>
 
 namespace cotouch {
 namespace {
@@ -23,7 +24,7 @@ constexpr std::size_t k_most_inputs = 1U << 20U;      // bytes of a tick
 constexpr std::size_t k_most_snapshot = 128U << 20U;  // bytes
 constexpr std::size_t k_longest_kind = 32, k_longest_text = 1024;
 
-std::string cut(std::string text, std::size_t most) {
+std::string cut_to(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0U) == 0x80U) --most;
   text.resize(most);
@@ -36,14 +37,17 @@ std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
 
 // What is to be written.
 struct Waiting {
-  enum class Kind : std::uint8_t { tick, snapshot, note, rewind };
+  enum class Kind : std::uint8_t { tick, snapshot, note, cut };
   Kind kind;
+  std::uint32_t line = 0;
   Tick tick = 0;
   std::vector<std::byte> bytes = {}, rest = {};
   std::uint64_t state_hash = 0;
   std::string word = {}, text = {};
   std::optional<std::uint32_t> hand = {};
+  std::uint32_t to = 0;  // cut: the line that has the ticks from this one on then
 
+  Tick key() const { return key_of(line, tick); }
   std::size_t size() const { return sizeof(Waiting) + bytes.size() + rest.size() + word.size() + text.size(); }
 };
 
@@ -55,9 +59,12 @@ struct Journal::State {
         file(std::move(path)),
         database(std::move(contents.database)),
         head(std::move(contents.head)),
-        chain(contents.chain),
-        end(contents.end),
-        next(contents.next) {}
+        lines(std::move(contents.lines)),
+        ends(std::move(contents.ends)) {
+    const auto newest = std::max_element(lines.begin(), lines.end(),
+                                         [](const JournalLine& a, const JournalLine& b) { return a.used < b.used; });
+    line = newest->line;
+  }
   ~State() {
     if (lock) flush();
   }
@@ -68,20 +75,24 @@ struct Journal::State {
   fs::path file;
   Database database;
   JournalHead head;
-  std::uint64_t chain;       // of the last tick that is written
-  std::optional<Tick> end;   // after the last tick, written or waiting
-  std::optional<Tick> next;  // that may be appended
+  std::vector<JournalLine> lines;
+  std::vector<JournalEnd> ends;     // theirs, written or waiting; chains of what is written
+  std::uint32_t line = 0;           // that is written, or shown
+  std::set<std::uint32_t> changed;  // lines that are to be written anew
   std::deque<Waiting> waiting;
   std::size_t waiting_bytes = 0;
-  Tick written_before = k_never;  // ticks that are written from here on are to be forgotten
   Clock::time_point flushed = Clock::now();
   std::string status;
 
+  JournalEnd& end() { return ends[line]; }
+  std::uint32_t new_line(std::uint64_t branch, std::string_view reason);
+  void use(std::uint32_t number);
+  bool cut(std::uint32_t from, Tick tick, std::uint32_t to);
   bool put(Waiting item);
   bool flush();
   void write(const Waiting& item);
   void make_room();
-  std::optional<std::uint64_t> hash_after(Tick tick);
+  std::optional<std::uint64_t> hash_after(std::uint32_t number, Tick tick);
   template <class Work>
   auto reading(const Work& work) const;
 };
@@ -106,62 +117,56 @@ bool Journal::State::put(Waiting item) {
 }
 
 void Journal::State::write(const Waiting& item) {
+  JournalRows rows(database, ends);
   switch (item.kind) {
-    case Waiting::Kind::tick: {
-      chain = chain_of(chain, {item.tick, item.bytes, item.state_hash});
-      database.prepare("INSERT INTO ticks VALUES (?1, ?2, ?3, ?4)")
-          .bind(1, item.tick)
-          .bind(2, item.bytes)
-          .bind(3, static_cast<std::int64_t>(item.state_hash))
-          .bind(4, static_cast<std::int64_t>(chain))
-          .run();
-      break;
-    }
-    case Waiting::Kind::snapshot: {
-      Statement before = database.prepare("SELECT state_hash FROM ticks WHERE tick = ?1");
-      before.bind(1, item.tick - 1);
-      const bool begins = !before.next() || static_cast<std::uint64_t>(before.number(0)) != hash_bytes(item.bytes);
-      database.prepare("INSERT OR REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5)")
-          .bind(1, item.tick)
-          .bind(2, item.bytes)
-          .bind(3, item.rest)
-          .bind(4, std::int64_t{begins})
-          .bind(5, static_cast<std::int64_t>(checksum_of(item.tick, item.bytes, item.rest, begins)))
-          .run();
-      database.run(
-          "DELETE FROM snapshots WHERE begins = 0"
-          " AND tick NOT IN (SELECT tick FROM snapshots ORDER BY tick DESC LIMIT 2)"
-          " AND tick NOT IN (SELECT min(tick) FROM snapshots GROUP BY tick / 6000)");
-      break;
-    }
-    case Waiting::Kind::note: {
-      Statement row =
-          database.prepare("INSERT INTO notes(tick, kind, text, hand, checksum) VALUES (?1, ?2, ?3, ?4, ?5)");
-      row.bind(1, item.tick).bind(2, item.word).bind(3, item.text);
-      if (item.hand) row.bind(4, std::int64_t{*item.hand});
-      row.bind(5, static_cast<std::int64_t>(checksum_of({item.tick, item.word, item.text, item.hand}))).run();
-      break;
-    }
-    case Waiting::Kind::rewind: {
-      database.prepare("DELETE FROM ticks WHERE tick >= ?1").bind(1, item.tick).run();
-      database.prepare("DELETE FROM snapshots WHERE tick >= ?1").bind(1, item.tick).run();
-      Statement last = database.prepare("SELECT chain FROM ticks ORDER BY tick DESC LIMIT 1");
-      chain = last.next() ? static_cast<std::uint64_t>(last.number(0)) : 0;
-      break;
-    }
+    case Waiting::Kind::tick: return rows.add_tick(item.line, {item.tick, item.bytes, item.state_hash});
+    case Waiting::Kind::snapshot: return rows.add_snapshot(item.line, item.tick, item.bytes, item.rest);
+    case Waiting::Kind::note: return rows.add_note(item.line, {item.tick, item.word, item.text, item.hand});
+    case Waiting::Kind::cut: return rows.cut(item.line, item.tick, item.to);
   }
+}
+
+std::uint32_t Journal::State::new_line(std::uint64_t branch, std::string_view reason) {
+  JournalLine made;
+  made.line = static_cast<std::uint32_t>(lines.size());
+  made.branch = branch;
+  made.reason = cut_to(printable(reason), k_longest_text);
+  changed.insert(made.line);
+  lines.push_back(std::move(made));
+  ends.emplace_back();
+  return lines.back().line;
+}
+
+void Journal::State::use(std::uint32_t number) {
+  std::int64_t newest = 0;
+  for (const JournalLine& other : lines) newest = std::max(newest, other.used);
+  line = number;
+  lines[number].used = newest + 1;
+  changed.insert(number);
+}
+
+// The ticks from this one on are another line's.
+bool Journal::State::cut(std::uint32_t from, Tick tick, std::uint32_t to) {
+  lines[to].parent = from;
+  lines[to].left = lines[to].agreed = tick;
+  ends[to].end = ends[from].end;
+  ends[to].next = ends[from].next;
+  if (ends[from].end) ends[from].end = std::min(*ends[from].end, tick);
+  ends[from].next.reset();
+  return put({.kind = Waiting::Kind::cut, .line = from, .tick = tick, .to = to}) && flush();
 }
 
 bool Journal::State::flush() {
   flushed = Clock::now();
-  if (waiting.empty()) return status.empty();
-  const std::uint64_t chain_before = chain;
+  if (waiting.empty() && changed.empty()) return status.empty();
+  const std::vector<JournalEnd> before = ends;
   try {
     database.run("BEGIN IMMEDIATE");
     for (const Waiting& item : waiting) write(item);
+    for (const std::uint32_t number : changed) write_line(database, lines[number]);
     database.run("COMMIT");
   } catch (const DatabaseError& error) {
-    chain = chain_before;
+    ends = before;
     status = unwritable(file, error);
     try {
       database.run("ROLLBACK");
@@ -171,7 +176,7 @@ bool Journal::State::flush() {
   }
   waiting.clear();
   waiting_bytes = 0;
-  written_before = k_never;
+  changed.clear();
   status.clear();
   return true;
 }
@@ -182,13 +187,23 @@ void Journal::State::make_room() {
   const auto is_snapshot = [](const Waiting& item) { return item.kind == Waiting::Kind::snapshot; };
   const auto newest = std::find_if(waiting.rbegin(), waiting.rend(), is_snapshot);
   const bool none = newest == waiting.rend() || newest->size() > k_most_waiting / 2;
+  // What follows it builds on it. Before it, what stands in another line leads nowhere once a piece of that is missing,
+  // nor does what a cut has moved to another line since.
+  std::size_t followed = waiting.size(), moved = 0, number = 0;
+  if (!none) {
+    followed = static_cast<std::size_t>(waiting.rend() - newest) - 1;
+    for (std::size_t i = 0; i < followed; ++i)
+      if (waiting[i].kind == Waiting::Kind::cut && waiting[i].line == newest->line) moved = i;
+  }
+  const std::uint32_t its_line = none ? 0 : newest->line;
   const Tick from = none ? k_never : newest->tick;
   constexpr std::size_t k_most_notes = 1000;
   std::size_t notes = 0;
   std::erase_if(waiting, [&](const Waiting& item) {
+    const std::size_t i = number++;
     switch (item.kind) {
       case Waiting::Kind::tick:
-      case Waiting::Kind::snapshot: return item.tick < from;
+      case Waiting::Kind::snapshot: return i < followed && (i < moved || item.line != its_line || item.tick < from);
       case Waiting::Kind::note: return ++notes > k_most_notes;
       default: return false;
     }
@@ -199,19 +214,18 @@ void Journal::State::make_room() {
     std::erase_if(waiting, [](const Waiting& item) {
       return item.kind == Waiting::Kind::tick || item.kind == Waiting::Kind::snapshot;
     });
-    next.reset();
+    end().next.reset();
     waiting_bytes = 0;
     for (const Waiting& item : waiting) waiting_bytes += item.size();
   }
 }
 
-std::optional<std::uint64_t> Journal::State::hash_after(Tick tick) {
+std::optional<std::uint64_t> Journal::State::hash_after(std::uint32_t number, Tick tick) {
   for (auto item = waiting.rbegin(); item != waiting.rend(); ++item)
-    if (item->kind == Waiting::Kind::tick && item->tick == tick) return item->state_hash;
-  if (tick >= written_before) return {};
+    if (item->kind == Waiting::Kind::tick && item->line == number && item->tick == tick) return item->state_hash;
   return reading([&]() -> std::optional<std::uint64_t> {
     Statement found = database.prepare("SELECT state_hash FROM ticks WHERE tick = ?1");
-    found.bind(1, tick);
+    found.bind(1, key_of(number, tick));
     if (!found.next()) return {};
     return static_cast<std::uint64_t>(found.number(0));
   });
@@ -246,29 +260,41 @@ const JournalHead& Journal::head() const {
 }
 
 bool Journal::append(Tick tick, std::span<const std::byte> inputs, std::uint64_t state_hash) {
-  if (tick < 0 || inputs.size() > k_most_inputs)
+  if (tick < 0 || tick >= k_line_ticks - 1 || inputs.size() > k_most_inputs)
     throw Error("A journal takes ticks from 0 on, with inputs of at most a mebibyte.", ErrorCode::invalid_argument);
-  if (state_->end && tick < *state_->end) return state_->hash_after(tick) == state_hash && state_->status.empty();
-  if (tick != state_->next) {
-    state_->next.reset();
+  JournalEnd& line = state_->end();
+  if (line.end && tick < *line.end)
+    return state_->hash_after(state_->line, tick) == state_hash && state_->status.empty();
+  if (tick != line.next) {
+    line.next.reset();
     return false;
   }
-  state_->next = state_->end = tick + 1;
-  return state_->put({.kind = Waiting::Kind::tick, .tick = tick, .bytes = copy_of(inputs), .state_hash = state_hash});
+  line.next = line.end = tick + 1;
+  return state_->put({.kind = Waiting::Kind::tick,
+                      .line = state_->line,
+                      .tick = tick,
+                      .bytes = copy_of(inputs),
+                      .state_hash = state_hash});
 }
 
 bool Journal::snapshot(Tick tick, std::span<const std::byte> world, std::span<const std::byte> rest) {
-  if (tick < 0 || world.size() + rest.size() > k_most_snapshot)
+  if (tick < 0 || tick >= k_line_ticks - 1 || world.size() + rest.size() > k_most_snapshot)
     throw Error("A journal takes snapshots of ticks from 0 on, of at most 128 mebibytes.", ErrorCode::invalid_argument);
-  if (!state_->end || tick >= *state_->end) state_->next = tick;
-  return state_->put({.kind = Waiting::Kind::snapshot, .tick = tick, .bytes = copy_of(world), .rest = copy_of(rest)});
+  JournalEnd& line = state_->end();
+  if (!line.end || tick >= *line.end) line.next = tick;
+  return state_->put({.kind = Waiting::Kind::snapshot,
+                      .line = state_->line,
+                      .tick = tick,
+                      .bytes = copy_of(world),
+                      .rest = copy_of(rest)});
 }
 
 bool Journal::note(Tick tick, std::string_view kind, std::string_view text, std::optional<std::uint32_t> hand) {
   return state_->put({.kind = Waiting::Kind::note,
-                      .tick = tick,
-                      .word = cut(printable(kind), k_longest_kind),
-                      .text = cut(printable(text), k_longest_text),
+                      .line = state_->line,
+                      .tick = std::clamp<Tick>(tick, 0, k_line_ticks - 1),
+                      .word = cut_to(printable(kind), k_longest_kind),
+                      .text = cut_to(printable(text), k_longest_text),
                       .hand = hand});
 }
 
@@ -276,21 +302,61 @@ bool Journal::flush() {
   return state_->flush();
 }
 
-bool Journal::rewind(Tick tick) {
+void Journal::agree(Tick before) {
+  state_->lines[state_->line].agreed = before;
+  state_->changed.insert(state_->line);
+}
+
+bool Journal::branch_off(std::uint64_t branch, std::string_view reason) {
+  const std::uint32_t parent = state_->line, made = state_->new_line(branch, reason);
+  state_->use(made);
+  return state_->cut(parent, state_->lines[parent].agreed, made);
+}
+
+bool Journal::begin(std::uint64_t branch, const JournalSnapshot& snapshot, std::string_view reason) {
   State& state = *state_;
-  std::erase_if(state.waiting, [&](const Waiting& item) {
-    return item.tick >= tick && (item.kind == Waiting::Kind::tick || item.kind == Waiting::Kind::snapshot);
+  const auto known = std::find_if(state.lines.begin(), state.lines.end(), [&](const JournalLine& line) {
+    return branch == 0 ? line.line == 0 : line.branch == branch;
   });
-  state.waiting_bytes = 0;
-  for (const Waiting& item : state.waiting) state.waiting_bytes += item.size();
-  state.written_before = std::min(state.written_before, tick);
-  if (state.end) state.end = std::min(*state.end, tick);
-  state.next.reset();
-  return state.put({.kind = Waiting::Kind::rewind, .tick = tick}) && state.flush();
+  const std::uint32_t line = known != state.lines.end() ? known->line : state.new_line(branch, "joined");
+  const Tick agreed = state.lines[line].agreed;
+  // Ticks that lead to a state of the session are the session's, agreed or not.
+  const bool leads_here = state.hash_after(line, snapshot.tick - 1) == hash_bytes(snapshot.world);
+  const Tick kept = leads_here ? std::max(snapshot.tick, agreed) : std::min(snapshot.tick, agreed);
+  if (state.ends[line].end && *state.ends[line].end > kept) state.cut(line, kept, state.new_line(0, reason));
+  state.use(line);
+  JournalEnd& end = state.end();
+  end.next = end.end && *end.end > snapshot.tick ? end.end : std::nullopt;
+  return this->snapshot(snapshot.tick, snapshot.world, snapshot.rest);
+}
+
+const std::vector<JournalLine>& Journal::lines() const {
+  return state_->lines;
+}
+
+const JournalLine& Journal::line() const {
+  return state_->lines[state_->line];
+}
+
+void Journal::show(std::uint32_t line) {
+  if (state_->lock || line >= state_->lines.size())
+    throw Error("The journal " + state_->file.string() + " has no branch " + std::to_string(line) + ".",
+                ErrorCode::not_found);
+  state_->line = line;
+}
+
+std::string Journal::finish() {
+  State& state = *state_;
+  if (!state.lock) return {};
+  std::string problem;
+  if (!state.flush())
+    problem = "The end of the session is missing in the journal " + state.file.string() + ": it could not be written. ";
+  problem += put_into_one_file(state.file, state.database);
+  return problem;
 }
 
 bool Journal::needs_snapshot() const {
-  return !state_->next;
+  return !state_->end().next;
 }
 
 const std::string& Journal::status() const {
@@ -298,13 +364,13 @@ const std::string& Journal::status() const {
 }
 
 std::optional<Tick> Journal::next_tick() const {
-  return state_->next;
+  return state_->end().next;
 }
 
 namespace {
 
 JournalSnapshot snapshot_in(const Statement& row) {
-  return {row.number(0), copy_of(row.bytes(1)), copy_of(row.bytes(2))};
+  return {row.number(0) % k_line_ticks, copy_of(row.bytes(1)), copy_of(row.bytes(2))};
 }
 
 }  // namespace
@@ -313,23 +379,27 @@ std::optional<JournalSnapshot> Journal::newest_snapshot() {
   State& state = *state_;
   const Waiting* newest = nullptr;
   for (const Waiting& item : state.waiting)
-    if (item.kind == Waiting::Kind::snapshot && (newest == nullptr || item.tick >= newest->tick)) newest = &item;
+    if (item.kind == Waiting::Kind::snapshot && item.line == state.line &&
+        (newest == nullptr || item.tick >= newest->tick))
+      newest = &item;
   return state.reading([&]() -> std::optional<JournalSnapshot> {
-    Statement found =
-        state.database.prepare("SELECT tick, world, rest FROM snapshots WHERE tick < ?1 ORDER BY tick DESC LIMIT 1");
-    found.bind(1, state.written_before);
-    if (found.next() && (newest == nullptr || found.number(0) > newest->tick)) return snapshot_in(found);
+    Statement found = state.database.prepare(
+        "SELECT tick, world, rest FROM snapshots WHERE tick >= ?1 AND tick < ?2 ORDER BY tick DESC LIMIT 1");
+    found.bind(1, key_of(state.line, 0)).bind(2, key_of(state.line + 1, 0));
+    if (found.next() && (newest == nullptr || found.number(0) > newest->key())) return snapshot_in(found);
     if (newest != nullptr) return JournalSnapshot{newest->tick, newest->bytes, newest->rest};
     return {};
   });
 }
 
-std::optional<JournalSnapshot> Journal::newest_beginning() {
+std::optional<JournalSnapshot> Journal::newest_beginning(Tick before) {
   State& state = *state_;
   if (state.lock) state.flush();
   return state.reading([&]() -> std::optional<JournalSnapshot> {
-    Statement found =
-        state.database.prepare("SELECT tick, world, rest FROM snapshots WHERE begins = 1 ORDER BY tick DESC LIMIT 1");
+    Statement found = state.database.prepare(
+        "SELECT tick, world, rest FROM snapshots WHERE begins = 1 AND tick >= ?1 AND tick < ?2"
+        " ORDER BY tick DESC LIMIT 1");
+    found.bind(1, key_of(state.line, 0)).bind(2, key_of(state.line, std::min(before, k_line_ticks)));
     if (!found.next()) return {};
     return snapshot_in(found);
   });
@@ -339,12 +409,12 @@ std::vector<Tick> Journal::snapshot_ticks() {
   State& state = *state_;
   std::vector<Tick> ticks;
   state.reading([&] {
-    Statement row = state.database.prepare("SELECT tick FROM snapshots WHERE tick < ?1");
-    row.bind(1, state.written_before);
-    while (row.next()) ticks.push_back(row.number(0));
+    Statement row = state.database.prepare("SELECT tick FROM snapshots WHERE tick >= ?1 AND tick < ?2");
+    row.bind(1, key_of(state.line, 0)).bind(2, key_of(state.line + 1, 0));
+    while (row.next()) ticks.push_back(row.number(0) % k_line_ticks);
   });
   for (const Waiting& item : state.waiting)
-    if (item.kind == Waiting::Kind::snapshot) ticks.push_back(item.tick);
+    if (item.kind == Waiting::Kind::snapshot && item.line == state.line) ticks.push_back(item.tick);
   std::sort(ticks.begin(), ticks.end());
   ticks.erase(std::unique(ticks.begin(), ticks.end()), ticks.end());
   return ticks;
@@ -353,12 +423,24 @@ std::vector<Tick> Journal::snapshot_ticks() {
 std::vector<JournalNote> Journal::notes() {
   State& state = *state_;
   std::vector<JournalNote> notes;
+  std::vector<Tick> until(state.lines.size());  // notes of lines before this tick lead to the one that is shown
+  Tick left = k_line_ticks;
+  for (std::uint32_t line = state.line;; line = state.lines[line].parent) {
+    until[line] = left;
+    if (line == 0 || state.lines[line].left == 0) break;
+    left = std::min(left, state.lines[line].left);
+  }
+  const auto show = [&](JournalNote note) {
+    const auto line = static_cast<std::size_t>(note.tick / k_line_ticks);
+    note.tick %= k_line_ticks;
+    if (line < until.size() && note.tick < until[line]) notes.push_back(std::move(note));
+  };
   state.reading([&] {
     Statement row = state.database.prepare("SELECT tick, kind, text, hand FROM notes ORDER BY number");
-    while (row.next()) notes.push_back(note_in(row));
+    while (row.next()) show(note_in(row));
   });
   for (const Waiting& item : state.waiting)
-    if (item.kind == Waiting::Kind::note) notes.push_back({item.tick, item.word, item.text, item.hand});
+    if (item.kind == Waiting::Kind::note) show({item.key(), item.word, item.text, item.hand});
   return notes;
 }
 
@@ -373,14 +455,15 @@ void Journal::for_each_tick(Tick from, const std::function<bool(const JournalTic
   const bool all = state.reading([&] {
     Statement row = state.database.prepare(
         "SELECT tick, inputs, state_hash FROM ticks WHERE tick >= ?1 AND tick < ?2 ORDER BY tick");
-    row.bind(1, from).bind(2, state.written_before);
+    row.bind(1, key_of(state.line, from)).bind(2, key_of(state.line + 1, 0));
     while (row.next())
-      if (!show({row.number(0), row.bytes(1), static_cast<std::uint64_t>(row.number(2))})) return false;
+      if (!show({row.number(0) % k_line_ticks, row.bytes(1), static_cast<std::uint64_t>(row.number(2))})) return false;
     return true;
   });
   if (!all) return;
   for (const Waiting& item : state.waiting)
-    if (item.kind == Waiting::Kind::tick && item.tick >= from && !show({item.tick, item.bytes, item.state_hash}))
+    if (item.kind == Waiting::Kind::tick && item.line == state.line && item.tick >= from &&
+        !show({item.tick, item.bytes, item.state_hash}))
       return;
 }
 

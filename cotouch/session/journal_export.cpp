@@ -36,12 +36,16 @@ void append_notes(Recording& recording, const std::vector<JournalNote>& notes, T
 
 Recording recording_of(Journal& journal, const std::shared_ptr<const WorldModel>& model,
                        const std::function<void(double)>& done) {
-  const std::optional<JournalSnapshot> start = journal.newest_beginning();
-  if (!start) throw Error("The journal has no tick to make a recording of.", ErrorCode::not_found);
+  const Tick before = journal.line().line == 0 ? journal.line().agreed : k_never;
+  const std::optional<JournalSnapshot> start = journal.newest_beginning(before);
+  if (!start)
+    throw Error("The journal has no tick that is known to be agreed. Export a branch, if there is one (--branch).",
+                ErrorCode::not_found);
   WorldState state(*model);
   if (model->hash() != journal.head().model_hash || !state.restore(start->world)) throw_damaged(start->tick);
   Recording recording = begin_shared_recording(*model, state, journal.head().scene);
-  const auto count = static_cast<double>(std::max<Tick>(1, journal.next_tick().value_or(start->tick) - start->tick));
+  const Tick end = std::min(before, journal.next_tick().value_or(start->tick));
+  const auto count = static_cast<double>(std::max<Tick>(1, end - start->tick));
   StepScratch scratch(*model);
   const std::vector<JournalNote> notes = journal.notes();
   const auto is_reset = [&](Tick tick) {
@@ -50,6 +54,7 @@ Recording recording_of(Journal& journal, const std::shared_ptr<const WorldModel>
   };
   std::vector<HandInput> inputs;
   journal.for_each_tick(start->tick, [&](const JournalTick& tick) {
+    if (tick.tick >= before) return false;
     if (!decode_tick(tick.inputs, inputs)) throw_damaged(tick.tick);
     if (is_reset(tick.tick)) state = WorldState(*model);
     step(*model, state, inputs, scratch);

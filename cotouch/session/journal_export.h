@@ -9,8 +9,9 @@
 
 namespace cotouch {
 
-// The newest stretch without a gap, stepped again in the world it was made in. `done` is told the share that is done,
-// and may throw. Throws Error if the journal has no ticks, or if they lead elsewhere here.
+// The newest stretch without a gap of the line that is shown, stepped again in the world it was made in; of the session
+// itself what is known to be agreed. `done` is told the share that is done, and may throw. Throws Error if there are no
+// ticks, or if they lead elsewhere here.
 Recording recording_of(Journal& journal, const std::shared_ptr<const WorldModel>& model,
                        const std::function<void(double)>& done = nullptr);
 

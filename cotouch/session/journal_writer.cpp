@@ -44,22 +44,31 @@ void JournalWriter::note(Tick tick, std::string kind, std::string text, std::opt
   });
 }
 
-void JournalWriter::begin(Tick tick, std::vector<std::byte> world, std::vector<std::byte> rest) {
-  const std::size_t size = world.size() + rest.size();
-  give(Kind::beginning, size, [tick, world = std::move(world), rest = std::move(rest)](Journal& journal) {
-    if (journal.next_tick().value_or(k_never) > tick) journal.rewind(tick);
-    journal.snapshot(tick, world, rest);
+void JournalWriter::agree(Tick before) {
+  give(Kind::agreed, 0, [before](Journal& journal) { journal.agree(before); });
+}
+
+void JournalWriter::branch_off(std::uint64_t branch, std::string reason) {
+  give(Kind::line, reason.size(),
+       [branch, reason = std::move(reason)](Journal& journal) { journal.branch_off(branch, reason); });
+}
+
+void JournalWriter::begin(std::uint64_t branch, JournalSnapshot snapshot, std::string reason) {
+  const std::size_t size = snapshot.world.size() + snapshot.rest.size() + reason.size();
+  give(Kind::beginning, size, [branch, snapshot = std::move(snapshot), reason = std::move(reason)](Journal& journal) {
+    journal.begin(branch, snapshot, reason);
   });
 }
 
 void JournalWriter::give(Kind kind, std::size_t size, std::function<void(Journal&)> write) {
   const std::scoped_lock lock(mutex_);
   size += sizeof(Given);
-  const bool fits = kind == Kind::beginning || given_bytes_ + size <= k_most_given;
+  const bool is_line = kind == Kind::line || kind == Kind::beginning;  // which line the rest is of must not be lost
+  const bool fits = is_line || given_bytes_ + size <= k_most_given;
   if (!fits || (kind == Kind::tick && needs_snapshot_)) {
     behind_ = true;
     status_ = k_behind;
-    if (kind != Kind::note) needs_snapshot_ = true;
+    if (kind == Kind::tick || kind == Kind::snapshot) needs_snapshot_ = true;
     return;
   }
   if (kind == Kind::snapshot || kind == Kind::beginning) needs_snapshot_ = false;

@@ -25,8 +25,9 @@ class JournalWriter {
   void append(Tick tick, std::vector<std::byte> inputs, std::uint64_t state_hash);
   void snapshot(Tick tick, std::vector<std::byte> world, std::vector<std::byte> rest);
   void note(Tick tick, std::string kind, std::string text, std::optional<std::uint32_t> hand = {});
-  // Forgets the ticks from this one on, which turned out not to be what was agreed, and goes on from this state.
-  void begin(Tick tick, std::vector<std::byte> world, std::vector<std::byte> rest);
+  void agree(Tick before);
+  void branch_off(std::uint64_t branch, std::string reason);
+  void begin(std::uint64_t branch, JournalSnapshot snapshot, std::string reason);
 
   // A sentence if the disk does not take what it is given, as far as it was tried; empty if all is well.
   std::string status() const;
@@ -40,7 +41,7 @@ class JournalWriter {
     std::function<void(Journal&)> write;
     std::size_t size = 0;
   };
-  enum class Kind : std::uint8_t { tick, snapshot, note, beginning };
+  enum class Kind : std::uint8_t { tick, snapshot, note, agreed, line, beginning };
   void give(Kind kind, std::size_t size, std::function<void(Journal&)> write);
   void run(const std::stop_token& stop);
   void write(std::deque<Given> items);

@@ -183,7 +183,9 @@ std::vector<std::byte> write_message(const PromiseMessage& message) {
   return write_ballot_message(Type::promise, message);
 }
 std::vector<std::byte> write_message(const DecideMessage& message) {
-  return write_ballot_message(Type::decide, message);
+  std::vector<std::byte> bytes = write_ballot_message(Type::decide, message);
+  if (message.branch != 0) ByteWriter(bytes).number(message.branch);
+  return bytes;
 }
 
 std::vector<std::byte> write_message(const WantMessage& message) {
@@ -200,7 +202,7 @@ std::vector<std::byte> write_message(const ProbeMessage& message) {
   ByteWriter out(bytes);
   out.number(Type::probe);
   write_ballot(out, message.decided);
-  out.number(message.rank.members);
+  out.number(message.rank.size_byte());
   out.number(message.rank.lowest);
   out.text(message.rank.keeper);
   return bytes;
@@ -226,7 +228,15 @@ std::optional<PeerMessage> read_message(std::span<const std::byte> bytes) {
     case Type::inputs: message = read_inputs_message(in); break;
     case Type::propose: message = read_ballot_message<ProposeMessage>(in); break;
     case Type::promise: message = read_ballot_message<PromiseMessage>(in); break;
-    case Type::decide: message = read_ballot_message<DecideMessage>(in); break;
+    case Type::decide: {
+      auto decision = read_ballot_message<DecideMessage>(in);
+      if (in.ok() && !in.at_end()) {
+        decision.branch = in.number<BranchId>();
+        if (decision.branch == 0) in.fail();
+      }
+      message = std::move(decision);
+      break;
+    }
     case Type::want: {
       WantMessage want;
       want.member = read_member(in);
@@ -244,7 +254,7 @@ std::optional<PeerMessage> read_message(std::span<const std::byte> bytes) {
     case Type::probe: {
       ProbeMessage probe;
       probe.decided = read_ballot(in);
-      probe.rank.members = in.number<std::uint8_t>();
+      probe.rank.set_size(in.number<std::uint8_t>());
       if (probe.rank.members > k_most_members) in.fail();
       probe.rank.lowest = read_member(in);
       probe.rank.keeper = in.text(k_longest_event);

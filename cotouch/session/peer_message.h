@@ -70,6 +70,7 @@ struct PromiseMessage {
 struct DecideMessage {
   Ballot ballot;
   std::vector<StreamEnd> ends;
+  BranchId branch = 0;  // that those who decide so are on
 };
 // Inputs of somebody who cannot be asked any more.
 struct WantMessage {

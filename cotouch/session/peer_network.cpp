@@ -98,10 +98,8 @@ void PeerNetwork::send(double now, MemberId member, std::span<const std::byte> m
   punch(now, channel);
   Channel* relay = relay_for(member, now);
   if (relay == nullptr) {
-    if (channel.address)
-      send_sealed(now, channel, *channel.address, message);
-    else if (!channel.candidates.empty())
-      send_sealed(now, channel, channel.candidates.front(), message);
+    // Where it was never heard may be somebody else: whoever introduces members could have them sent anything.
+    if (channel.address) send_sealed(now, channel, *channel.address, message);
     return;
   }
   if (!channel.sealed.seal(message, inner_)) return;
@@ -280,7 +278,9 @@ void PeerNetwork::handle_sealed(double now, const NetAddress* from, std::span<co
       return false;
     channel.heard = now;
     channel.confirmed = true;
-    if (from != nullptr && channel.is_member) {
+    // What somebody held back and sends on from elsewhere leads nobody away.
+    const bool says_where = channel.sealed.opened_newest() || now > channel.heard_direct + k_direct_seconds;
+    if (from != nullptr && channel.is_member && says_where) {
       channel.heard_direct = now;
       channel.address = *from;  // it is wherever its newest datagram comes from
     }

@@ -2,19 +2,16 @@
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
+#include <cotouch/base/read_file.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/running_world.h>
 
-#include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -26,11 +23,12 @@ namespace fs = std::filesystem;
 constexpr std::uintmax_t k_largest_note = 4096;
 
 bool read_note(const fs::path& file, RecordingEntry& entry) {
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(file, error);
-  if (error || size > k_largest_note) return false;
-  std::ifstream in(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text;
+  try {
+    text = read_text(file, k_largest_note);
+  } catch (const Error&) {
+    return false;
+  }
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) return false;
   const auto number = [&](const char* key) {
@@ -46,12 +44,6 @@ bool read_note(const fs::path& file, RecordingEntry& entry) {
   return true;
 }
 
-void write_note(const fs::path& file, const RecordingEntry& entry) {
-  nlohmann::ordered_json note{{"scene", entry.scene}, {"seconds", entry.seconds}, {"peak_force", entry.peak_force}};
-  if (entry.recovered) note["recovered"] = true;
-  write_file(file, note.dump());
-}
-
 RecordingEntry entry_of(const std::string& id, const Recording& recording) {
   RecordingEntry entry;
   entry.id = id;
@@ -64,14 +56,33 @@ RecordingEntry entry_of(const std::string& id, const Recording& recording) {
 
 // Nobody writes to it any more.
 bool is_left_alone(const fs::path& file) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const bool alone = ::flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-  ::close(fd);
-  return alone;
+  const ReadableFile opened(file);
+  return ::flock(opened.descriptor(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 }  // namespace
+
+bool RecordingStore::find_note(RecordingEntry& entry) const {
+  if (read_note(folder_ / (entry.id + ".json"), entry)) return true;
+  const std::scoped_lock lock(mutex_);
+  const auto found = unwritten_.find(entry.id);
+  if (found == unwritten_.end()) return false;
+  entry = found->second;
+  return true;
+}
+
+// If this throws, the recording is listed all the same as long as the program runs, and found again by the next one.
+void RecordingStore::write_note(const RecordingEntry& entry) const {
+  {
+    const std::scoped_lock lock(mutex_);
+    unwritten_[entry.id] = entry;
+  }
+  nlohmann::ordered_json note{{"scene", entry.scene}, {"seconds", entry.seconds}, {"peak_force", entry.peak_force}};
+  if (entry.recovered) note["recovered"] = true;
+  write_file(folder_ / (entry.id + ".json"), note.dump());
+  const std::scoped_lock lock(mutex_);
+  unwritten_.erase(entry.id);
+}
 
 std::vector<RecordingEntry> RecordingStore::list() const {
   std::vector<RecordingEntry> entries;
@@ -80,7 +91,7 @@ std::vector<RecordingEntry> RecordingStore::list() const {
     RecordingEntry entry;
     entry.id = it->path().stem().string();
     if (it->path().extension() != ".cotrec" || !is_identifier(entry.id)) continue;
-    if (!read_note(folder_ / (entry.id + ".json"), entry)) continue;
+    if (!find_note(entry)) continue;
     std::error_code no_size;
     entry.bytes = it->file_size(no_size);
     entries.push_back(std::move(entry));
@@ -121,7 +132,7 @@ RecordingEntry RecordingStore::save(const std::string& id, const Recording& reco
   write_recording(recording, new_file(id));
   std::error_code error;
   entry.bytes = fs::file_size(new_file(id), error);
-  write_note(folder_ / (id + ".json"), entry);
+  write_note(entry);
   return entry;
 }
 
@@ -136,7 +147,7 @@ void RecordingStore::keep(const std::string& id, const RecordingStream::Result& 
   entry.scene = parse_recorded_scene(made.scene).name;
   entry.seconds = made.seconds;
   entry.peak_force = made.peak_force;
-  write_note(folder_ / (id + ".json"), entry);
+  write_note(entry);
 }
 
 std::size_t RecordingStore::recover() const {
@@ -144,17 +155,17 @@ std::size_t RecordingStore::recover() const {
   std::error_code error;
   for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
     const std::string id = it->path().stem().string();
-    std::error_code none;
-    if (it->path().extension() != ".cotrec" || !is_identifier(id) || fs::exists(folder_ / (id + ".json"), none) ||
-        !is_left_alone(it->path()))
-      continue;
+    RecordingEntry entry;
+    entry.id = id;
+    if (it->path().extension() != ".cotrec" || !is_identifier(id) || find_note(entry)) continue;
     try {
+      if (!is_left_alone(it->path())) continue;
       const Recording recording = read_recording(it->path());
       if (recording.samples.empty()) continue;
-      write_note(folder_ / (id + ".json"), entry_of(id, recording));
-      ++found;
+      if (!recording.finished) ++found;
+      write_note(entry_of(id, recording));
     } catch (const std::exception&) {
-      // Not a recording, or one of which nothing is left.
+      // Not a recording, one of which nothing is left, or the disk is still full.
     }
   }
   return found;
@@ -162,6 +173,10 @@ std::size_t RecordingStore::recover() const {
 
 bool RecordingStore::remove(std::string_view id) const {
   if (!is_identifier(id)) return false;
+  {
+    const std::scoped_lock lock(mutex_);
+    unwritten_.erase(std::string(id));
+  }
   std::error_code error;
   fs::remove(folder_ / (std::string(id) + ".json"), error);
   return fs::remove(folder_ / (std::string(id) + ".cotrec"), error);

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,15 +40,21 @@ class RecordingStore {
   // keep.
   std::filesystem::path new_file(const std::string& id) const { return folder_ / (id + ".cotrec"); }
   void keep(const std::string& id, const RecordingStream::Result& made) const;
-  // Finds what programs that were ended have left, and writes the notes that it lacks; returns how many there were.
-  // What is still being made is left alone. Reads whole recordings, which takes a while.
+  // Finds what was left without a note, by programs that were ended or because the disk was full, and writes it;
+  // returns how many of them break off. What is still being made is left alone. Reads whole recordings, which takes a
+  // while.
   std::size_t recover() const;
   bool remove(std::string_view id) const;  // false where there is none
   // Where a recording lies; throws Error where there is none of that id.
   std::filesystem::path file(std::string_view id) const;
 
  private:
+  bool find_note(RecordingEntry& entry) const;  // by its id
+  void write_note(const RecordingEntry& entry) const;
+
   std::filesystem::path folder_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, RecordingEntry> unwritten_;  // notes for which the disk had no room
 };
 
 double peak_force(const Recording& recording);

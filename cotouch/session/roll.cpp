@@ -5,11 +5,12 @@
 namespace cotouch {
 namespace {
 
-constexpr std::uint8_t k_format = 1;
+constexpr std::uint8_t k_format = 1, k_branch_format = 2;
 
 }  // namespace
 
 bool SessionRank::outranks(const SessionRank& other) const {
+  if (branch != other.branch) return other.branch;
   if (members != other.members) return members > other.members;
   if (lowest != other.lowest) return lowest < other.lowest;
   return keeper < other.keeper;
@@ -18,7 +19,8 @@ bool SessionRank::outranks(const SessionRank& other) const {
 std::vector<std::byte> encode_snapshot(const ObjectiveSnapshot& snapshot) {
   std::vector<std::byte> bytes;
   ByteWriter out(bytes);
-  out.number(k_format);
+  out.number(snapshot.branch == 0 ? k_format : k_branch_format);
+  if (snapshot.branch != 0) out.number(snapshot.branch);
   out.varint(static_cast<std::uint64_t>(snapshot.tick));
   out.varint(snapshot.decided.round);
   out.number(snapshot.decided.proposer);
@@ -52,7 +54,9 @@ std::optional<ObjectiveSnapshot> decode_snapshot(std::span<const std::byte> byte
     return number;
   };
   ObjectiveSnapshot snapshot;
-  if (in.number<std::uint8_t>() != k_format) in.fail();
+  const auto format = in.number<std::uint8_t>();
+  if (format == k_branch_format) snapshot.branch = in.number<BranchId>();
+  if (format != (snapshot.branch == 0 ? k_format : k_branch_format)) in.fail();
   snapshot.tick = tick();
   snapshot.decided.round = static_cast<std::uint32_t>(in.varint(0xffffffff));
   snapshot.decided.proposer = member_id();

@@ -27,13 +27,22 @@ struct Member {
   friend bool operator==(const Member&, const Member&) = default;
 };
 
-// Which of two sessions that were one goes on when they meet again: the larger one, then the one with the lower member.
+// A part of a session that went on without the larger one has a number; the session itself is 0 (docs/protocol.md,
+// *What is agreed*).
+using BranchId = std::uint64_t;
+
+// Which of two sessions that were one goes on when they meet again: the one that is no branch, then the larger one,
+// then the one with the lower member.
 struct SessionRank {
+  bool branch = false;
   std::uint8_t members = 0;
   MemberId lowest = 0;
   std::string keeper;  // its introduction, so that no two are alike
 
   bool outranks(const SessionRank& other) const;
+  // What kind it is and how many take part, in one byte.
+  std::uint8_t size_byte() const { return static_cast<std::uint8_t>(members | (branch ? 0x80U : 0U)); }
+  void set_size(std::uint8_t byte) { branch = byte >= 0x80, members = byte & 0x7fU; }
 };
 
 // Something a person has pointed at.
@@ -55,6 +64,7 @@ inline constexpr std::size_t k_largest_snapshot = k_largest_state + (64U << 10U)
 struct ObjectiveSnapshot {
   Tick tick = 0;
   Ballot decided;
+  BranchId branch = 0;
   bool synchronised = true;
   std::array<std::optional<Member>, k_most_members> members;
   std::vector<SessionMark> marks;

@@ -2,6 +2,7 @@
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
+#include <cotouch/base/read_file.h>
 #include <cotouch/base/trig.h>
 #include <cotouch/base/units.h>
 #include <cotouch/contact/asset.h>
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -231,17 +231,6 @@ class SceneWriter {
   std::string out_, indent_;
 };
 
-std::string read_text(const fs::path& file) {
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(file, error);
-  if (error)
-    throw Error("The scene " + file.string() + " cannot be opened: " + error.message() + ".", ErrorCode::not_found);
-  if (size > k_most_bytes)
-    throw Error("The scene " + file.string() + " cannot be used: it is larger than one MiB.", ErrorCode::too_large);
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // Calls what is done by one name, whatever it calls itself.
 class NamedStage final : public Progress {
  public:
@@ -271,6 +260,7 @@ class PartReader {
     Mesh& known = meshes_[{source.mesh, source.unit, source.up}];
     if (!known.mesh) {
       ImportOptions options;
+      options.limits = limits_for_parts();
       if (!source.unit.empty()) options.unit = source.unit;
       if (!source.up.empty()) options.up_axis = source.up;
       ImportedMesh imported = load_mesh(folder_ / source.mesh, options, progress);
@@ -326,7 +316,7 @@ std::string format_scene_file(const SceneFile& file) {
 Scene load_scene_file(const fs::path& path, Progress& progress) {
   // Until all is read: somebody who saves it anew removes parts.
   std::optional<FolderLock> lock = FolderLock::to_read(path.parent_path());
-  SceneFile file = parse_scene_file(read_text(path), path.string());
+  SceneFile file = parse_scene_file(read_text(path, k_most_bytes), path.string());
   Scene& scene = file.scene;
   if (scene.name.empty()) scene.name = path.stem().string();
   if (!is_identifier(scene.name)) scene.name = "scene";
@@ -353,6 +343,8 @@ Scene load_scene_file(const fs::path& path, Progress& progress) {
       if (!can_be_led(*scene.find(scene.scripts[i].body)))
         throw Error("hand " + std::to_string(i + 1) + ": its body neither is free nor bends.", ErrorCode::damaged_file);
     check_weight(*make_model(scene));
+  } catch (const Cancelled&) {
+    throw;
   } catch (const Error& error) {
     throw Error("The scene " + path.string() + " cannot be used: " + error.what(), error.code());
   }

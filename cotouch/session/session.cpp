@@ -69,11 +69,14 @@ void Session::start() {
 }
 
 void Session::stop() {
+  stopping_ = true;
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
   jobs_.reset();
   builder_.reset();
   background_.reset();
+  if (!unsaved_->are_kept()) lost_ = unsaved_->problem();
+  unsaved_ = std::make_shared<UnsavedChanges>();  // others may have its place now
   // What nobody will do any more may hold a world, which must not outlive its devices.
   waiting_.clear();
   std::deque<std::function<void()>> forgotten;
@@ -146,7 +149,8 @@ void Session::run(const std::stop_token& stop) {
     next = std::max(next + interval, now);
   }
   if (recording_) finish_recording();
-  if (changed_at_) keep_unsaved();
+  note_movement();
+  if (!unsaved_->are_kept()) keep_unsaved();
   bridge_.set_world(nullptr);
   shared_.reset();
   end_loop();
@@ -177,8 +181,7 @@ void Session::tick() {
       tell_problem(ParticipantId::nobody, "The recording was stopped because it had become very long.");
     }
   }
-  if (changed_at_ && Clock::now() - *changed_at_ > std::chrono::duration<double>(settings_.unsaved_after))
-    keep_unsaved();
+  if (unsaved_->are_due(Clock::now())) keep_unsaved();
   const ViewDemand wanted = demand();
   if (!wanted.views) return;
   static const WorldFrame k_nothing;
@@ -301,6 +304,7 @@ void Session::release(Hand& hand) {
   hand.holder = ParticipantId::nobody;
   hand.body = 0;
   hand.device->release();
+  let_go_ = true;
 }
 
 Situation Session::situation() const {
@@ -409,7 +413,7 @@ CommandResult Session::save_scene(ParticipantId who, const std::string& name, Re
   struct Now {
     std::string obstacle;
     Scene scene;
-    std::uint32_t generation = 0;
+    std::shared_ptr<UnsavedChanges> unsaved;
     std::uint64_t changes = 0;
   };
   Now now = ask<Now>(When::in_turn, [this, who, name] {
@@ -417,7 +421,8 @@ CommandResult Session::save_scene(ParticipantId who, const std::string& name, Re
     wish.who = who;
     wish.deed = Deed::save_scene;
     if (const auto made = scene_makers_.find(name); made != scene_makers_.end()) wish.maker = made->second;
-    return Now{obstacle(wish), scene_to_edit(), generation_, changes_};
+    note_movement();
+    return Now{obstacle(wish), scene_to_edit(), unsaved_, unsaved_->count()};
   });
   if (now.obstacle.empty() && now.scene.bodies.empty())
     now.obstacle = "There is nothing to save yet; drop a part first.";
@@ -430,13 +435,12 @@ CommandResult Session::save_scene(ParticipantId who, const std::string& name, Re
     if (error.code() != ErrorCode::exists) throw;
     return {Kind::exists, error.what(), 0, {}};
   }
-  post([this, who, name, generation = now.generation, changes = now.changes] {
+  post([this, who, name, unsaved = now.unsaved, changes = now.changes] {
     scene_makers_[name] = who;
-    // What is saved need not be kept besides, but what was changed meanwhile is not saved.
-    if (generation == generation_ && changes == changes_) {
-      changed_at_.reset();
-      if (std::exchange(keeps_unsaved_, false)) background_->post([this] { library_.forget_unsaved(); });
-    }
+    background_->post([this, unsaved, changes] {
+      unsaved->saved(library_, changes);
+      post([this] { tell([](SessionListener& listener) { listener.scenes_changed(); }); });
+    });
     tell([](SessionListener& listener) { listener.scenes_changed(); });
   });
   return {Kind::done, {}, 0, file.string()};

@@ -17,6 +17,7 @@
 #include <cotouch/session/shared_session_listener.h>
 #include <cotouch/session/sight.h>
 #include <cotouch/session/spacemouse.h>
+#include <cotouch/session/unsaved_changes.h>
 
 #include <array>
 #include <atomic>
@@ -67,8 +68,10 @@ class Session {
   // Before start(); must outlive stop().
   void add_listener(SessionListener& listener) { listeners_.push_back(&listener); }
   void start();
-  // Ends the loop with zero force, then the threads.
+  // Ends the loop with zero force, then the threads. What was changed and not saved is kept before.
   void stop();
+  // After stop(): why that failed, a sentence; empty if nothing is lost.
+  const std::string& lost() const { return lost_; }
 
   // From here on, for any thread.
 
@@ -136,10 +139,15 @@ class Session {
   // Whatever changes the scene or its world takes turns: `task` is done now, or once those before it are done.
   void in_turn(std::function<void()> task);
   void take_turns();
+  // `make`, ended by stop() wherever it is (base/cancel.h): a world that nobody will feel, and its pictures.
+  template <class Make>
+  auto endable(Make make);
   // For the task whose turn it is: `make` on the builder's thread, then `use` here with what was made, which ends the
   // turn. What either throws is the answer.
   template <class Make, class Use>
   void make_then(Make make, Use use, Answered answered);
+  template <class Make, class Use>
+  void make_then(Background& where, Make make, Use use, Answered answered);
   template <class Tell>
   void tell(const Tell& what);
   void tell_problem(ParticipantId whom, const std::string& reason);
@@ -193,13 +201,38 @@ class Session {
     std::function<std::optional<Scene>()> make;  // nothing: no longer wanted
     std::string why;
     std::vector<ShownPart> pictures;  // of what is new
+    // What is made takes the place of the open scene, which is kept first.
+    struct Alone {
+      std::uint32_t opening = 0;
+      bool may_lose_changes = false;
+    };
+    std::optional<Alone> alone = {};
     bool waits = false;
   };
   void change_after_job(JobChange job);
   void try_what_is_ready();
-  // After any change of what could be saved: soon, what has no name is kept.
+  // After any change of what could be saved: soon, what cannot be opened by a name is kept.
   void note_change();
+  // Before it is asked whether there is something to keep: what hands moved since the last time counts too.
+  void note_movement();
   void keep_unsaved();
+  // What keeps the changes so far, on the background's thread. Throws Error if they cannot be kept.
+  std::function<void()> keeping();
+  // The same if there is something to keep, and where to run it; it returns why it failed, empty if it did not.
+  struct Keeping {
+    std::function<std::string()> keep;
+    Background* where;
+  };
+  Keeping keeping_first(bool may_lose_changes);
+  // Another scene in the place of the open one, whose changes are kept first: if that fails, it stays, and the answer
+  // is `unkept`. `place` is where the other one is kept, if it was not saved. `then` comes last.
+  struct Replacement {
+    std::function<Stage()> make;
+    std::shared_ptr<UnsavedPlace> place;
+    std::function<void()> then;
+    bool may_lose_changes = false;
+  };
+  void replace_scene(Replacement other, Answered answered);
   // A copy to be changed and installed: as it is felt and where things stand now, and without a name, because it will
   // no longer be what can be opened by that name.
   Scene scene_to_edit();
@@ -211,8 +244,8 @@ class Session {
   void start_loop();
   void end_loop();
   void release_all(std::string_view why);
-  std::optional<Scene> with_bodies(ParticipantId who, std::vector<SceneBody> bodies, std::optional<Motion> motion,
-                                   bool as_in_file);
+  std::optional<Scene> with_bodies(Scene scene, ParticipantId who, std::vector<SceneBody> bodies,
+                                   std::optional<Motion> motion, bool as_in_file);
   // Beside what is there, a tenth of its size away, on the same height; in a world in which things fall, above its
   // place and all that is there, or it would fall past the table.
   Pose place_beside(const Scene& scene, const SceneBody& body) const;
@@ -226,7 +259,10 @@ class Session {
   // Those with `answered` are answered once it is done, elsewhere or later.
   void carry_out(ParticipantId who, const DeleteRecording& wanted, const Answered& answered);
   void carry_out(ParticipantId who, const DeleteScene& wanted, const Answered& answered);
-  CommandResult carry_out(ParticipantId who, const OpenScene& wanted);
+  void carry_out(ParticipantId who, const OpenScene& wanted, const Answered& answered);
+  CommandResult start_opening(ParticipantId who, const OpenScene& wanted);
+  // As long as what it returns is there, scenes that were asked for later wait.
+  std::shared_ptr<void> begin_opening(std::uint32_t opening, const std::string& name);
   void carry_out(ParticipantId who, const ShowScene& wanted, const Answered& answered);
   void carry_out(ParticipantId who, const ResetScene& wanted, const Answered& answered);
   CommandResult carry_out(ParticipantId who, const GraspBody& wanted);
@@ -234,7 +270,8 @@ class Session {
   void carry_out(ParticipantId who, const ChangeSettings& wanted, const Answered& answered);
   CommandResult carry_out(ParticipantId who, const StartRecording& wanted);
   CommandResult carry_out(ParticipantId who, const StopRecording& wanted);
-  CommandResult carry_out(ParticipantId who, const AddPart& wanted);
+  void carry_out(ParticipantId who, const AddPart& wanted, const Answered& answered);
+  CommandResult start_adding(ParticipantId who, const AddPart& wanted);
   CommandResult carry_out(ParticipantId who, const Reimport& wanted);
   void carry_out(ParticipantId who, const SetGravity& wanted, const Answered& answered);
   void carry_out(ParticipantId who, const SetBody& wanted, const Answered& answered);
@@ -257,8 +294,9 @@ class Session {
   // session_sharing.cpp
   bool is_shared() const { return shared_ != nullptr; }
   std::string own_name(ParticipantId who, const std::string& wanted);
+  // Joining takes the open scene away, whose changes are kept first; hosting loses none.
   void begin_sharing(ParticipantId who, const std::string& name, std::function<void(SharedSession&)> begin,
-                     const Answered& answered);
+                     bool may_lose_changes, const Answered& answered);
   void end_sharing(const SharingStatus& status, const Answered& answered);
   void follow_shared(const Scene& scene, const FeelSettings& feel, MemberId self);
   void meet(const std::vector<SharedPerson>& people);
@@ -305,6 +343,7 @@ class Session {
   std::uint32_t hand_generation_ = 0;
   Vec3d scene_center_;
   double farthest_ = 0;  // metres from the centre that a hand may be sent to
+  bool let_go_ = false;  // a hand did, since that was noted
   ParticipantId self_, spacemouse_id_ = ParticipantId::nobody;
 
   // The session's thread's.
@@ -345,10 +384,10 @@ class Session {
   std::map<std::uint32_t, std::string> opening_;    // scenes that jobs are reading, by the order of asking
   std::uint32_t last_opening_ = 0, opened_as_ = 0;  // asked for, and the one that is open
   std::vector<std::pair<std::uint32_t, std::function<void()>>> after_opening_;
-  std::uint64_t changes_ = 0;                    // to scenes, since the session was started
-  std::optional<Clock::time_point> changed_at_;  // the first of those that were not saved, and are not kept yet
-  bool keeps_unsaved_ = false;                   // there is something of this scene in the library
-  std::vector<JobChange> ready_;                 // and waits until nobody holds a hand
+  std::string lost_;
+  std::shared_ptr<UnsavedChanges> unsaved_ = std::make_shared<UnsavedChanges>();  // of the open scene
+  bool opened_by_name_ = false;   // and not changed since, but for settings
+  std::vector<JobChange> ready_;  // and waits until nobody holds a hand
   Clock::time_point tried_ready_{};
   bool turn_is_taken_ = false, taking_turns_ = false;
   std::deque<std::function<void()>> waiting_;  // for their turn
@@ -402,6 +441,7 @@ class Session {
 
   std::jthread thread_;
   // Last: their threads use everything above.
+  std::atomic<bool> stopping_{false};
   std::unique_ptr<Background> background_;  // for files
   std::unique_ptr<Background> builder_;     // for worlds
   std::unique_ptr<JobQueue> jobs_;

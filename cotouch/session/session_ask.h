@@ -1,6 +1,7 @@
 // The inside of Session, shared by its source files. Nobody else includes this.
 #pragma once
 
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/session/session.h>
 
@@ -34,11 +35,24 @@ T Session::ask(When when, std::function<T()> question) {
   return wait_for(answer);
 }
 
+template <class Make>
+auto Session::endable(Make make) {
+  return [this, make = std::move(make)]() mutable {
+    const CancelScope scope([this] { return stopping_.load(std::memory_order_relaxed); });
+    return make();
+  };
+}
+
 template <class Make, class Use>
 void Session::make_then(Make make, Use use, Answered answered) {
+  make_then(*builder_, endable(std::move(make)), std::move(use), std::move(answered));
+}
+
+template <class Make, class Use>
+void Session::make_then(Background& where, Make make, Use use, Answered answered) {
   using Made = std::invoke_result_t<Make&>;
   turn_is_taken_ = true;
-  builder_->post([this, make = std::move(make), use = std::move(use), answered = std::move(answered)]() mutable {
+  where.post([this, make = std::move(make), use = std::move(use), answered = std::move(answered)]() mutable {
     const auto made = std::make_shared<std::optional<Made>>();
     CommandResult failed{CommandResult::Kind::wrong, {}, 0, {}};
     try {

@@ -115,44 +115,52 @@ CommandResult Session::start_job(ParticipantId who, JobLane lane, std::string na
   return {Kind::done, {}, *job, {}};
 }
 
-CommandResult Session::carry_out(ParticipantId who, const OpenScene& wanted) {
-  if (!is_identifier(wanted.name)) return wrong("A scene's name is made of letters, digits, - and _.");
-  if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty()) return not_now(reason);
+void Session::carry_out(ParticipantId who, const OpenScene& wanted, const Answered& answered) {
+  if (!is_identifier(wanted.name)) return answered(wrong("A scene's name is made of letters, digits, - and _."));
+  if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty())
+    return answered(not_now(reason));
+  if (wanted.name == unsaved_->name() && opening_.empty())
+    return answered(not_now("This scene is open already; Reset puts everything back to its start."));
+  // Before the other one is loaded, so that the question whether they may be lost is asked at once.
+  const auto [keep, where] = keeping_first(wanted.may_lose_changes);
+  const auto use = [this, who, wanted](const std::string& unkept) {
+    return unkept.empty() ? start_opening(who, wanted) : CommandResult{Kind::unkept, unkept, 0, {}};
+  };
+  make_then(*where, keep, use, answered);
+}
+
+CommandResult Session::start_opening(ParticipantId who, const OpenScene& wanted) {
   const std::uint32_t opening = ++last_opening_;
-  const auto opened = [this, who, opening, name = wanted.name](const std::shared_ptr<Stage>& stage) {
+  using Loaded = std::pair<std::shared_ptr<Stage>, std::shared_ptr<UnsavedPlace>>;
+  const auto opened = [this, who, opening, may_lose = wanted.may_lose_changes](const Loaded& loaded) {
     // Preparing takes a while, and someone may have taken hold or shared the scene in the meantime.
     std::string reason = is_shared() ? obstacle_while_shared(OpenScene{}) : obstacle_after_job(who, Deed::open_scene);
     if (!reason.empty()) return tell_problem(who, reason);
-    const auto install_it = [this, opening, name](Stage ready) {
-      install(std::move(ready), "Another scene was opened.");
-      opened_as_ = opening;
-      keeps_unsaved_ = name == k_unsaved_scene;
-      drag_without_gravity_.reset();
-      return done();
+    const auto make = [this, stage = loaded.first, settings = stage_settings()] {
+      // Settings that changed while it was made are rare.
+      return stage->feel.budget_us == settings.feel.budget_us ? std::move(*stage) : make_stage(stage->scene, settings);
     };
-    if (stage->feel.budget_us == feel_.budget_us) {
-      install_it(std::move(*stage));
-      return;
-    }
-    // Settings that changed while it was made are rare.
-    make_then([this, scene = stage->scene, settings = stage_settings()] { return make_stage(scene, settings); },
-              install_it,
-              [this, who](const CommandResult& result) {
-                if (!result.done()) tell_problem(who, result.reason);
-              });
+    const auto then = [this, opening] { opened_as_ = opening; };
+    replace_scene({make, loaded.second, then, may_lose}, [this, who](const CommandResult& result) {
+      if (!result.done()) tell_problem(who, result.reason);
+    });
   };
   const std::string& name = wanted.name;
+  return start_job(
+      who, JobLane::scenes, "Opening " + scene_title(name),
+      [this, name, opened, reading = begin_opening(opening, name), settings = stage_settings()](Progress& progress) {
+        const std::shared_ptr<UnsavedPlace> place = library_.claim_unsaved(name);
+        Scene scene = library_.load(name, progress);
+        progress.update("drawing it", 0);
+        auto stage = std::make_shared<Stage>(make_stage(show(std::move(scene)), settings));
+        post([this, opened, stage, place] { in_turn([opened, stage, place] { opened({stage, place}); }); });
+      });
+}
+
+// However the job ends that has it, also if it never begins: when it is forgotten, the scene is no longer being read.
+std::shared_ptr<void> Session::begin_opening(std::uint32_t opening, const std::string& name) {
   opening_[opening] = name;
-  // However the job ends, also if it never begins: when it is forgotten, the scene is no longer being read.
-  const std::shared_ptr<void> reading(nullptr,
-                                      [this, opening](void*) { post([this, opening] { opening_ended(opening); }); });
-  return start_job(who, JobLane::scenes, "Opening " + scene_title(name),
-                   [this, name, opened, reading, settings = stage_settings()](Progress& progress) {
-                     Scene scene = library_.load(name, progress);
-                     progress.update("drawing it", 0);
-                     auto stage = std::make_shared<Stage>(make_stage(show(std::move(scene)), settings));
-                     post([this, opened, stage] { in_turn([opened, stage] { opened(stage); }); });
-                   });
+  return {nullptr, [this, opening](void*) { post([this, opening] { opening_ended(opening); }); }};
 }
 
 void Session::opening_ended(std::uint32_t opening) {
@@ -175,14 +183,7 @@ void Session::carry_out(ParticipantId who, const ShowScene& wanted, const Answer
     weigh(scene);  // here, once, and not whenever its world is made anew
     return make_stage(show(std::move(scene)), settings);
   };
-  const auto use = [this](Stage stage) {
-    install(std::move(stage), "Another scene was opened.");
-    opened_as_ = ++last_opening_;
-    keeps_unsaved_ = false;
-    drag_without_gravity_.reset();
-    return done();
-  };
-  make_then(make, use, answered);
+  replace_scene({make, wanted.place, [this] { opened_as_ = ++last_opening_; }}, answered);
 }
 
 void Session::carry_out(ParticipantId who, const ResetScene&, const Answered& answered) {
@@ -445,7 +446,7 @@ void Session::carry_out(ParticipantId who, const DeleteScene& wanted, const Answ
   Wish wish{.who = who, .deed = Deed::delete_scene};
   if (const auto made = scene_makers_.find(wanted.name); made != scene_makers_.end()) wish.maker = made->second;
   wish.in_use =
-      wanted.name == scene_->scene.name ||
+      wanted.name == scene_->scene.name || wanted.name == unsaved_->name() ||
       std::any_of(opening_.begin(), opening_.end(), [&](const auto& one) { return one.second == wanted.name; });
   if (std::string reason = obstacle(wish); !reason.empty()) return answered(not_now(reason));
   for (const RecordingEntry& entry : recorded_)
@@ -469,53 +470,74 @@ void Session::carry_out(ParticipantId who, const DeleteScene& wanted, const Answ
   });
 }
 
-CommandResult Session::carry_out(ParticipantId who, const AddPart& wanted) {
-  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty()) return not_now(reason);
-  if (scene_->scene.editable && is_full(scene_->scene)) return not_now("The scene is full; remove a body first.");
-  return start_job(who, JobLane::parts, wanted.name, [this, who, wanted, opening = last_opening_](Progress& progress) {
-    std::vector<AddedMesh> meshes = wanted.meshes(progress);
-    // Before hours are spent on them.
-    if (meshes.size() > k_most_bodies)
-      throw Error("'" + wanted.name + "' has " + std::to_string(meshes.size()) + " parts, and a scene holds at most " +
-                      std::to_string(k_most_bodies) + " bodies; drop it as one body.",
-                  ErrorCode::too_large);
-    Scene alone;
-    for (auto& [mesh, import] : meshes) {
-      // Turning happens about a part's origin, so that should be its middle.
-      const Vec3d middle = mesh.bounds().center();
-      for (Vec3d& vertex : mesh.vertices) vertex -= middle;
-      if (meshes.size() == 1) mesh.name = wanted.name;
-      SceneBody& body = alone.bodies.emplace_back();
-      body.name = mesh.name = clean_label(mesh.name);
-      if (wanted.as_in_file) {
-        body.pose.position = middle;
-        if (import) {
-          auto placed = std::make_shared<PartImport>(*import);
-          placed->place = middle;
-          import = std::move(placed);
+void Session::carry_out(ParticipantId who, const AddPart& wanted, const Answered& answered) {
+  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty())
+    return answered(not_now(reason));
+  if (!wanted.in_new_scene) {
+    if (is_full(scene_->scene))
+      return answered(not_now("The scene is full; remove a body first, or open the file in a new scene."));
+    return answered(start_adding(who, wanted));
+  }
+  // Before the file is read, so that the question whether they may be lost is asked at once.
+  const auto [keep, where] = keeping_first(wanted.may_lose_changes);
+  const auto use = [this, who, wanted](const std::string& unkept) {
+    return unkept.empty() ? start_adding(who, wanted) : CommandResult{Kind::unkept, unkept, 0, {}};
+  };
+  make_then(*where, keep, use, answered);
+}
+
+CommandResult Session::start_adding(ParticipantId who, const AddPart& wanted) {
+  std::shared_ptr<void> reading;
+  if (wanted.in_new_scene) reading = begin_opening(++last_opening_, wanted.name);
+  return start_job(
+      who, JobLane::parts, wanted.name, [this, who, wanted, opening = last_opening_, reading](Progress& progress) {
+        std::vector<AddedMesh> meshes = wanted.meshes(progress);
+        // Before hours are spent on them.
+        if (meshes.size() > k_most_bodies)
+          throw Error("'" + wanted.name + "' has " + std::to_string(meshes.size()) +
+                          " parts, and a scene holds at most " + std::to_string(k_most_bodies) +
+                          " bodies; drop it as one body.",
+                      ErrorCode::too_large);
+        Scene alone;
+        for (auto& [mesh, import] : meshes) {
+          // Turning happens about a part's origin, so that should be its middle.
+          const Vec3d middle = mesh.bounds().center();
+          for (Vec3d& vertex : mesh.vertices) vertex -= middle;
+          if (meshes.size() == 1) mesh.name = wanted.name;
+          SceneBody& body = alone.bodies.emplace_back();
+          body.name = mesh.name = clean_label(mesh.name);
+          if (wanted.as_in_file) {
+            body.pose.position = middle;
+            if (import) {
+              auto placed = std::make_shared<PartImport>(*import);
+              placed->place = middle;
+              import = std::move(placed);
+            }
+          }
+          ScenePart& part = body.parts.emplace_back();
+          part.name = body.name;
+          part.settings = settings_.added;
+          part.part = std::make_shared<const Part>(prepare_cached(mesh, settings_.added, progress));
+          part.matter = mass_properties(part.part->field, 1);
+          part.import = std::move(import);
         }
-      }
-      ScenePart& part = body.parts.emplace_back();
-      part.name = body.name;
-      part.settings = settings_.added;
-      part.part = std::make_shared<const Part>(prepare_cached(mesh, settings_.added, progress));
-      part.matter = mass_properties(part.part->field, 1);
-      part.import = std::move(import);
-    }
-    progress.update("drawing it", 0);
-    const std::vector<SceneBody> bodies = alone.bodies;
-    const std::vector<ShownPart> pictures = show(std::move(alone))->parts;
-    const auto make = [this, who, wanted, bodies, opening]() -> std::optional<Scene> {
-      if (opened_as_ <= opening) return with_bodies(who, bodies, wanted.motion, wanted.as_in_file);
-      tell_problem(who, "'" + wanted.name +
-                            "' is ready, but another scene was opened meanwhile; drop it again to have it there.");
-      return std::nullopt;
-    };
-    const auto add = [this, who, make, pictures, why = bodies.size() == 1 ? "A part was added." : "Parts were added."] {
-      change_after_job({who, make, why, pictures});
-    };
-    post([this, add, opening] { when_opened(opening, add); });
-  });
+        progress.update("drawing it", 0);
+        const std::vector<SceneBody> bodies = alone.bodies;
+        const std::vector<ShownPart> pictures = show(std::move(alone))->parts;
+        const auto make = [this, who, wanted, bodies, opening]() -> std::optional<Scene> {
+          if (opened_as_ <= opening)
+            return with_bodies(wanted.in_new_scene ? Scene{} : scene_to_edit(), who, bodies, wanted.motion,
+                               wanted.as_in_file);
+          tell_problem(who, "'" + wanted.name +
+                                "' is ready, but another scene was opened meanwhile; drop it again to have it there.");
+          return std::nullopt;
+        };
+        JobChange change{who, make, bodies.size() == 1 ? "A part was added." : "Parts were added.", pictures};
+        if (wanted.in_new_scene) change.alone = {opening, wanted.may_lose_changes};
+        // A new scene waits for those before it, what comes into one also for that.
+        const std::uint32_t before = wanted.in_new_scene ? opening - 1 : opening;
+        post([this, change, before] { when_opened(before, [this, change] { change_after_job(change); }); });
+      });
 }
 
 void Session::carry_out(ParticipantId who, const SetGravity& wanted, const Answered& answered) {

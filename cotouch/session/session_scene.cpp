@@ -4,11 +4,13 @@
 #include <cotouch/session/session_ask.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace cotouch {
 namespace {
 
 constexpr auto k_ready_pace = std::chrono::milliseconds(200);
+constexpr auto k_keep_again = std::chrono::seconds(30);  // after what was not saved could not be kept
 
 // A little above everything that a box, moved to this place, would fall on.
 Vec3d above(const Scene& scene, const Vec3d& place, const Box3d& box) {
@@ -121,7 +123,6 @@ Session::Stage Session::make_stage(std::shared_ptr<const ShownScene> shown, cons
 
 void Session::install(Stage stage, std::string_view why) {
   if (recording_) finish_recording();
-  if (changed_at_) keep_unsaved();
   end_loop();
   release_all(why);
   world_ = std::move(stage.world);
@@ -185,7 +186,17 @@ void Session::change_after_job(JobChange job) {
     const auto answered = [this, who = job.who](const CommandResult& result) {
       if (!result.done()) tell_problem(who, result.reason);
     };
-    change_scene(std::move(*scene), job.why, answered, job.pictures);
+    if (!job.alone) return change_scene(std::move(*scene), job.why, answered, job.pictures);
+    auto known = std::make_shared<ShownScene>();
+    known->parts = job.pictures;
+    const auto make = [this, scene = std::move(*scene), known, settings = stage_settings()] {
+      return make_stage(show(scene, known.get()), settings);
+    };
+    const auto then = [this, opening = job.alone->opening] {
+      opened_as_ = opening;
+      note_change();
+    };
+    replace_scene({make, nullptr, then, job.alone->may_lose_changes}, answered);
   });
 }
 
@@ -196,23 +207,85 @@ void Session::try_what_is_ready() {
 }
 
 void Session::note_change() {
-  ++changes_;
-  if (scene_->scene.name.empty() && !is_shared() && !changed_at_) changed_at_ = Clock::now();
+  // The name that it was given for a recording does not count.
+  if (scene_->scene.name.empty()) opened_by_name_ = false;
+  if (opened_by_name_ || is_shared()) return;
+  const auto patience = std::chrono::duration<double>(settings_.unsaved_after);
+  unsaved_->add(Clock::now() + std::chrono::duration_cast<Clock::duration>(patience));
+}
+
+// A hand that still holds something moves it on, so that counts the next time again.
+void Session::note_movement() {
+  const std::scoped_lock lock(people_mutex_);
+  const bool holds = std::any_of(hands_.begin(), hands_.end(), [](const Hand& h) { return h.body != 0; });
+  if (std::exchange(let_go_, false) || holds) unsaved_->moved();
+}
+
+std::function<void()> Session::keeping() {
+  note_movement();
+  unsaved_->set_due(std::nullopt);
+  return [this, unsaved = unsaved_, scene = scene_to_edit(), count = unsaved_->count()] {
+    unsaved->keep(library_, scene, count);
+    post([this] { tell([](SessionListener& listener) { listener.scenes_changed(); }); });
+  };
 }
 
 void Session::keep_unsaved() {
-  changed_at_.reset();
-  if (scene_->scene.bodies.empty()) return;
-  keeps_unsaved_ = true;
-  background_->post([this, scene = scene_to_edit()] {
+  background_->post([this, unsaved = unsaved_, keep = keeping()] {
+    const std::string told = unsaved->problem();
     try {
-      library_.keep_unsaved(scene);
-      post([this] { tell([](SessionListener& listener) { listener.scenes_changed(); }); });
+      keep();
     } catch (const std::exception& error) {
-      const std::string problem = std::string("What was not saved yet cannot be kept: ") + error.what();
-      post([this, problem] { tell_problem(ParticipantId::nobody, problem); });
+      post([this, unsaved, problem = std::string(error.what()), told] {
+        unsaved->set_due(Clock::now() + k_keep_again);
+        if (problem != told)
+          tell_problem(ParticipantId::nobody, "What was changed here is not saved and cannot be kept: " + problem);
+      });
     }
   });
+}
+
+Session::Keeping Session::keeping_first(bool may_lose_changes) {
+  note_movement();
+  if (may_lose_changes || unsaved_->are_kept()) return {[] { return std::string(); }, builder_.get()};
+  const auto keep = [this, unsaved = unsaved_, now = keeping()]() -> std::string {
+    try {
+      now();
+    } catch (const std::exception& error) {
+      post([unsaved] { unsaved->set_due(Clock::now() + k_keep_again); });
+      return std::string("What was changed here and not saved would be lost, for it cannot be kept: ") + error.what();
+    }
+    return {};
+  };
+  return {keep, background_.get()};
+}
+
+void Session::replace_scene(Replacement other, Answered answered) {
+  struct Made {
+    std::string unkept;
+    std::optional<Stage> stage;
+  };
+  const auto [keep, where] = keeping_first(other.may_lose_changes);
+  other.make = endable(std::move(other.make));  // what is kept first is kept all the same
+  const auto make = [keep = keep, make_other = std::move(other.make)] {
+    Made made{keep(), std::nullopt};
+    if (made.unkept.empty()) made.stage = make_other();
+    return made;
+  };
+  const auto use = [this, place = std::move(other.place), then = std::move(other.then)](Made made) {
+    if (!made.stage) return CommandResult{CommandResult::Kind::unkept, made.unkept, 0, {}};
+    install(std::move(*made.stage), "Another scene was opened.");
+    unsaved_ = std::make_shared<UnsavedChanges>(place);
+    opened_by_name_ = !scene_->scene.name.empty();
+    {
+      const std::scoped_lock lock(people_mutex_);
+      let_go_ = false;  // of what was there before
+    }
+    drag_without_gravity_.reset();
+    then();
+    return CommandResult{};
+  };
+  make_then(*where, make, use, std::move(answered));
 }
 
 Scene Session::scene_to_edit() {
@@ -273,22 +346,17 @@ Pose Session::place_beside(const Scene& scene, const SceneBody& body) const {
           body.pose.rotation};
 }
 
-std::optional<Scene> Session::with_bodies(ParticipantId who, std::vector<SceneBody> bodies,
+std::optional<Scene> Session::with_bodies(Scene scene, ParticipantId who, std::vector<SceneBody> bodies,
                                           std::optional<Motion> motion, bool as_in_file) {
-  Scene scene;
-  if (scene_->scene.editable)
-    scene = scene_to_edit();
-  else
-    drag_without_gravity_.reset();
   scene.editable = true;
   if (scene.title.empty()) {
     scene.title = "My parts";
     scene.drag = 20;  // nothing falls unless somebody turns gravity on: what is let go stays where it is
   }
   if (scene.bodies.size() + bodies.size() > k_most_bodies) {
-    tell_problem(who, "A scene holds at most " + std::to_string(k_most_bodies) + " bodies" +
-                          (bodies.size() == 1 ? "; remove one first."
-                                              : ", and the file has " + std::to_string(bodies.size()) + "."));
+    tell_problem(who, "A scene holds at most " + std::to_string(k_most_bodies) + " bodies; there are " +
+                          std::to_string(scene.bodies.size()) + " in this one, and " + std::to_string(bodies.size()) +
+                          " would come in. Remove some first, or open the file in a new scene.");
     return std::nullopt;
   }
   BodyId last = 0;

@@ -148,18 +148,20 @@ std::string Session::own_name(ParticipantId who, const std::string& wanted) {
 }
 
 void Session::begin_sharing(ParticipantId who, const std::string& name, std::function<void(SharedSession&)> begin,
-                            const Answered& answered) {
+                            bool may_lose_changes, const Answered& answered) {
   if (is_shared()) return answered(not_now("A session is shared already; leave it first."));
   if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty())
     return answered(not_now(reason));
   SharedSessionSettings settings = settings_.sharing;
   settings.name = own_name(who, name);
   // One that is being left keeps its port for a moment.
-  const auto make = [leaving = leaving_] {
+  const auto [keep, where] = keeping_first(may_lose_changes);
+  const auto make = [leaving = leaving_, keep = keep] {
     if (leaving.valid()) leaving.wait();
-    return true;
+    return keep();
   };
-  const auto use = [this, settings, begin = std::move(begin)](bool /*port_is_free*/) {
+  const auto use = [this, settings, begin = std::move(begin)](const std::string& unkept) {
+    if (!unkept.empty()) return CommandResult{Kind::unkept, unkept, 0, {}};
     if (recording_) finish_recording();
     bridge_.begin_anew();
     shared_ = std::make_unique<SharedSession>(settings, bridge_, library_);
@@ -174,18 +176,18 @@ void Session::begin_sharing(ParticipantId who, const std::string& name, std::fun
     tell_network();
     return done();
   };
-  make_then(make, use, answered);
+  make_then(*where, make, use, answered);
 }
 
 void Session::carry_out(ParticipantId who, const StartSharing& wanted, const Answered& answered) {
   if (scene_->scene.bodies.empty()) return answered(not_now("There is nothing to share yet; open a scene first."));
   const auto host = [scene = scene_->scene, feel = feel_](SharedSession& shared) { shared.host(scene, feel); };
-  begin_sharing(who, wanted.name, host, answered);
+  begin_sharing(who, wanted.name, host, true, answered);
 }
 
 void Session::carry_out(ParticipantId who, const JoinSharing& wanted, const Answered& answered) {
   const auto join = [invite = wanted.invite](SharedSession& shared) { shared.join(invite); };
-  begin_sharing(who, wanted.name, join, answered);
+  begin_sharing(who, wanted.name, join, wanted.may_lose_changes, answered);
 }
 
 void Session::carry_out(ParticipantId who, const LeaveSharing& /*wanted*/, const Answered& answered) {
@@ -257,10 +259,12 @@ void Session::follow_shared(const Scene& given, const FeelSettings& feel, Member
     weigh(scene);
     return make_stage(show(std::move(scene), known.get()), settings);
   };
-  const auto use = [this, why, self](Stage stage) {
+  const bool is_own = hosts || comes_back;
+  const auto use = [this, why, self, is_own](Stage stage) {
     bridge_.set_world(nullptr);
     following_ = self;
     install(std::move(stage), why);
+    if (!is_own) unsaved_ = std::make_shared<UnsavedChanges>();
     bridge_.set_world(world_.get());
     return done();
   };

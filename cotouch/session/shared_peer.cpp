@@ -27,6 +27,8 @@ SharedPeer::SharedPeer(const PeerSettings& settings, MemberId self, const Object
       members_(snapshot.members),
       marks_(snapshot.marks),
       synchronised_(snapshot.synchronised),
+      branch_(snapshot.branch),
+      told_branch_(snapshot.branch),
       promised_(snapshot.decided),
       decided_(snapshot.decided),
       highest_round_(snapshot.decided.round),
@@ -35,8 +37,12 @@ SharedPeer::SharedPeer(const PeerSettings& settings, MemberId self, const Object
     if (!members_[m]) continue;
     rollback_.open(m, std::max(members_[m]->first, snapshot.tick));
     loosely_seen_[m] = snapshot.tick;
-    if (m != self_) links_[m].emplace(now);
+    if (m != self_) links_[m].emplace(now, settings.rollback.tick_seconds);
   }
+  settle_ticks();
+  // What went on since the snapshot: up to the first tick, and as far as the others can go without us.
+  if (members_[self_])
+    clock_.missed(static_cast<double>(members_[self_]->first - snapshot.tick + settings.rollback.window));
 }
 
 MemberId SharedPeer::keeper() const {
@@ -75,7 +81,7 @@ void SharedPeer::receive(double now, MemberId from, std::span<const std::byte> b
 void SharedPeer::take(double now, MemberId from, const InputsMessage& message) {
   Linked& other = *links_[from];
   if (other.former) return;
-  other.link.heard(now, static_cast<double>(rollback_.now()), settings_.rollback.tick_seconds, message.timing);
+  other.link.heard(now, message.timing);
   rollback_.set_jitter(from, other.link.jitter());
   other.have = other.have < 0 ? message.have : std::max(other.have, message.have);
   other.objective = std::max(other.objective, message.objective);
@@ -110,12 +116,14 @@ bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest
   }
   if (leave_asked_ && leave_asked_at_ < 0) leave_asked_at_ = now;
   notice_sleep(now);
+  if (std::exchange(told_branch_, branch_) != branch_)
+    requests.emplace_back(SessionNotice{SessionNotice::Kind::branched, agreed_, self_, {}});
   confirm_ticks(now, requests);
+  settle_ticks();
   compare_hashes(requests);
   watch_members(now);
   bool took = false;
   if (clock_.is_due(now)) {
-    clock_.follow(mean_lead());
     HandInput next = hand;
     const auto run = [&] {
       const Ran ran = run_tick(next, requests);
@@ -123,13 +131,13 @@ bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest
       if (took) next.action = HandInput::Action::none;  // once
       return ran != Ran::no;
     };
-    run();
-    // Behind the others, or with the past of a snapshot before us: several at once.
-    const int backlog = clock_.backlog();
-    for (int i = 0; i < backlog && hurry_.take(now) && run(); ++i)
-      for (std::optional<Linked>& other : links_)
-        if (other) other->link.set_forward(1);
-    clock_.ticked(now);
+    const bool begun = run();
+    if (begun) ticked_ = now;
+    clock_.follow(mean_lead(now));  // of ticks that have just begun, as the others tell theirs
+    // Certainly behind the others, or with the past of a snapshot before us: several at once.
+    for (int left = clock_.to_make_up(now, mean_distance_shown().value_or(0)); left > 0 && run(); --left)
+      clock_.made_up();
+    clock_.ticked(now, begun);
     send_inputs(now, requests);
   }
   for (SendMessage& message : outbox_) requests.emplace_back(std::move(message));
@@ -158,6 +166,14 @@ void SharedPeer::confirm_ticks(double now, std::vector<PeerRequest>& requests) {
   hand_over();
 }
 
+// A decision, whoever makes it, keeps what one of those who make it knows: if everybody has a tick, it stays.
+void SharedPeer::settle_ticks() {
+  Tick everybody = rollback_.objective();
+  for (MemberId m = 0; m < k_most_members; ++m)
+    if (m != self_ && is_active(m)) everybody = std::min(everybody, links_[m] ? links_[m]->objective : 0);
+  agreed_ = std::max(agreed_, everybody);
+}
+
 SharedPeer::Ran SharedPeer::run_tick(const HandInput& hand, std::vector<PeerRequest>& requests) {
   if (rollback_.is_full() || (leaving_ >= 0 && rollback_.now() > leaving_)) {
     ++statistics_.waits;
@@ -181,6 +197,9 @@ PeerInput SharedPeer::own_input(const HandInput& hand) {
   if (self_ < k_shared_hands) input.hand = sendable(hand);
   std::size_t bytes = 0;
   while (!events_.empty() && input.events.size() < 4) {
+    // Not while a decision may count us that we have promised or proposed: for others we would not be there any more,
+    // and both could be the larger part.
+    if (events_.front().kind == SessionEvent::Kind::leave && frozen_ != 0) break;
     bytes += events_.front().text.size() + k_around_event;
     if (bytes > k_event_bytes && !input.events.empty()) break;
     SessionEvent event = std::move(events_.front());
@@ -220,17 +239,35 @@ TickInputs SharedPeer::loose_inputs() {
   return inputs;
 }
 
-double SharedPeer::mean_lead() const {
+template <class Known, class Lead>
+std::optional<double> SharedPeer::mean_of_links(const Known& known, const Lead& lead) const {
+  // Nobody who tells the truth is further away, because all wait for each other.
+  constexpr auto k_farthest = static_cast<double>(2 * Rollback::k_widest_window);
   double sum = 0;
   int count = 0;
-  for (MemberId m = 0; m < k_most_members; ++m) {
-    if (!links_[m] || links_[m]->former || !links_[m]->link.measured()) continue;
-    // Nobody who tells the truth is further away, because all wait for each other.
-    const auto widest = static_cast<double>(2 * Rollback::k_widest_window);
-    sum += std::clamp(links_[m]->link.lead(), -widest, widest);
+  for (const std::optional<Linked>& other : links_) {
+    if (!other || other->former || !known(other->link)) continue;
+    sum += std::clamp(lead(other->link), -k_farthest, k_farthest);
     ++count;
   }
-  return count == 0 ? 0 : sum / count;
+  return count == 0 ? std::nullopt : std::optional(sum / count);
+}
+
+std::optional<double> SharedPeer::mean_lead(double now) const {
+  const auto tick = static_cast<double>(rollback_.now());
+  return mean_of_links([](const PeerLink& link) { return link.knows_lead(); },
+                       [&](const PeerLink& link) { return link.lead(now, tick); });
+}
+
+// How many ticks the others are ahead at least. Round trips can be made to say anything by delays, sealed ticks cannot.
+std::optional<double> SharedPeer::mean_distance_shown() const {
+  return mean_of_links([](const PeerLink& link) { return link.has_echo(); },
+                       [&](const PeerLink& link) { return static_cast<double>(link.their_tick() - rollback_.now()); });
+}
+
+double SharedPeer::lead_of(MemberId member) const {
+  const PeerLink* other = link(member);
+  return other != nullptr && other->knows_lead() ? other->lead(ticked_, static_cast<double>(rollback_.now())) : 0;
 }
 
 // ------------------------------------------------------------------------------------------------ what is agreed on
@@ -275,7 +312,7 @@ void SharedPeer::apply(double now, Tick tick, MemberId by, const SessionEvent& e
       rollback_.open(event.member, first);
       loosely_seen_[event.member] = first;
       // Nobody is waited for before its first tick.
-      links_[event.member].emplace(now).progress +=
+      links_[event.member].emplace(now, settings_.rollback.tick_seconds).progress +=
           static_cast<double>(first - rollback_.now()) * settings_.rollback.tick_seconds;
       views_[event.member].reset();
       requests.emplace_back(ConnectMember{event.member, event.text});
@@ -387,6 +424,7 @@ ObjectiveSnapshot SharedPeer::snapshot() const {
   ObjectiveSnapshot snapshot;
   snapshot.tick = rollback_.objective();
   snapshot.decided = decided_;
+  snapshot.branch = branch_;
   snapshot.synchronised = synchronised_;
   snapshot.members = members_;
   snapshot.marks = marks_;
@@ -406,7 +444,7 @@ void SharedPeer::compare_hashes(std::vector<PeerRequest>& requests) {
     if (!links_[m] || !is_active(m)) continue;
     for (const auto& [tick, own] : hashes_) {
       const StateHash& theirs = links_[m]->hashes[hash_index(tick)];
-      if (theirs.tick != tick || tick <= links_[m]->compared) continue;
+      if (theirs.tick != tick || tick <= links_[m]->compared || tick > agreed_) continue;
       links_[m]->compared = tick;
       const bool differed = std::exchange(links_[m]->differs, own != theirs.hash);
       if (own == theirs.hash) {
@@ -452,8 +490,10 @@ void SharedPeer::settle_dispute(std::vector<PeerRequest>& requests) {
 }
 
 bool SharedPeer::heal(const ObjectiveSnapshot& snapshot, std::vector<PeerRequest>& requests) {
+  const Tick before = rollback_.now();
   if (snapshot.tick < rollback_.objective() - Rollback::k_widest_window || !rollback_.restart(snapshot.tick))
     return false;
+  clock_.missed(static_cast<double>(before - snapshot.tick));
   ++healed_in_a_row_;
   hashes_.clear();
   disputed_ = 0;

@@ -2,20 +2,21 @@
 // messages come in; what is to be simulated and sent comes out as requests, in order. The real loop and the simulation
 // drive it alike.
 //
-// Every member sends its inputs to every other one. A tick is objective once all inputs of it are known. The world goes
-// at most a window of ticks beyond that; then it waits.
+// Every member sends its inputs to every other one. A tick is objective here once all inputs of it are known. The world
+// goes at most a window of ticks beyond that; then it waits. A tick is agreed once everybody who takes part has told
+// that it is objective there: what is objective here only may still be overruled if the others drop this member.
 //
 // Who takes part. The keeper, the lowest member that takes part, admits newcomers by an event in its inputs, so that
 // everybody learns of them at the same tick. Whoever leaves says so in its last input. If a member that the others wait
 // for brings no new input for `patience` seconds, the lowest of the others proposes to drop it: all of them promise to
 // take no more from it and tell how far they know it; then it is decided that its inputs end at the last one that any
-// of them knows. No tick that one of them called objective is therefore ever changed. If those who agree are not the
-// larger half (or the half with the lowest member), they wait `patience_alone` seconds before they go on without the
-// rest. When two parts that went on without each other meet again, the smaller one (or the one without the lowest
-// member) joins the other anew.
+// of them knows. So they change no tick that one of them called objective, and no agreed one, whoever they are. If
+// those who agree are not the larger half (or the half with the lowest member), they wait `patience_alone` seconds
+// before they go on without the rest, as a branch. When two parts that went on without each other meet again, the
+// branch (of two the smaller one, or the one without the lowest member) joins the other anew. docs/protocol.md has the
+// argument.
 #pragma once
 
-#include <cotouch/session/allowance.h>
 #include <cotouch/session/peer_message.h>
 #include <cotouch/session/rollback.h>
 #include <cotouch/session/tick_clock.h>
@@ -62,7 +63,18 @@ struct AdvanceLoosely {
 };
 // For people and for the journal.
 struct SessionNotice {
-  enum class Kind : std::uint8_t { joined, left, dropped, said, marked, unmarked, synchronised, desync, healed };
+  enum class Kind : std::uint8_t {
+    joined,
+    left,
+    dropped,
+    said,
+    marked,
+    unmarked,
+    synchronised,
+    desync,
+    healed,
+    branched,  // what is confirmed from now on is of branch(); `tick`: agreed()
+  };
   Kind kind = Kind::joined;
   Tick tick = 0;
   MemberId member = 0;
@@ -122,12 +134,17 @@ class SharedPeer {
   MemberId self() const { return self_; }
   Tick now() const { return rollback_.now(); }
   Tick objective() const { return rollback_.objective(); }
+  // Ticks before this one are the same for everybody for ever: on the session's line, or on this branch of it.
+  Tick agreed() const { return agreed_; }
+  BranchId branch() const { return branch_; }
   const RollbackSettings& rollback_settings() const { return settings_.rollback; }
   bool is_member(MemberId member) const { return member < k_most_members && members_[member].has_value(); }
   // Takes part, and nobody has decided or heard that it ends.
   bool is_active(MemberId member) const { return (active_members() >> member & 1U) != 0; }
   const std::optional<Member>& member(MemberId member) const { return members_[member]; }
   const PeerLink* link(MemberId member) const { return links_[member] ? &links_[member]->link : nullptr; }
+  // Ticks that the own clock was ahead of this member's when its newest tick began; 0 if that is not known.
+  double lead_of(MemberId member) const;
   MemberId keeper() const;
   bool is_keeper() const { return keeper() == self_; }
   bool synchronised() const { return synchronised_; }
@@ -150,10 +167,11 @@ class SharedPeer {
   static constexpr std::size_t k_told_hashes = 4;    // of each member
   static constexpr std::uint32_t k_kept_sends = 16;  // a power of two, because their number wraps
   struct Linked {
-    explicit Linked(double now) : link(now), progress(now) {}
+    Linked(double now, double tick_seconds) : link(now, tick_seconds), progress(now) {}
     PeerLink link;
-    Tick have = -1;      // of our inputs, all before this one are known there
-    Tick objective = 0;  // theirs
+    Tick have = -1;           // of our inputs, all before this one are known there
+    Tick objective = 0;       // theirs, as far as they told it to us
+    Tick told_objective = 0;  // ours, as far as we told it to them
     struct Repair {
       Tick next = 0, end = 0;  // what of our inputs is sent again
       int copies = 0;          // still to be sent, with the present one
@@ -182,6 +200,7 @@ class SharedPeer {
   void take(double now, MemberId from, const InputsMessage& message);
   void take(double now, MemberId from, const ViewMessage& message);
   void confirm_ticks(double now, std::vector<PeerRequest>& requests);
+  void settle_ticks();
   void apply_events(double now, Tick tick, std::vector<PeerRequest>& requests);
   void apply(double now, Tick tick, MemberId by, const SessionEvent& event, std::vector<PeerRequest>& requests);
   void remove(MemberId member, bool dropped, Tick tick, std::vector<PeerRequest>& requests);
@@ -189,7 +208,10 @@ class SharedPeer {
   Ran run_tick(const HandInput& hand, std::vector<PeerRequest>& requests);
   PeerInput own_input(const HandInput& hand);
   TickInputs loose_inputs();
-  double mean_lead() const;
+  std::optional<double> mean_lead(double now) const;
+  std::optional<double> mean_distance_shown() const;
+  template <class Known, class Lead>
+  std::optional<double> mean_of_links(const Known& known, const Lead& lead) const;
   void compare_hashes(std::vector<PeerRequest>& requests);
   void settle_dispute(std::vector<PeerRequest>& requests);
   std::size_t hash_index(Tick tick) const {
@@ -199,6 +221,7 @@ class SharedPeer {
   // shared_peer_sending.cpp
   void send_inputs(double now, std::vector<PeerRequest>& requests);
   Tick repeated_from(Tick next, double loss) const;
+  double overdue(const PeerLink& link) const;
   Tick plan_repair(double now, Linked& other, Tick newest) const;
   static InputRun run_of(const InputStream& stream, Tick first, Tick end);
 
@@ -212,6 +235,8 @@ class SharedPeer {
   void notice_sleep(double now);
   void watch_members(double now);
   std::uint32_t suspects(double now) const;
+  void pass_over(double now, MemberId proposer);
+  void forgive_proposers();
   void propose(double now, std::uint32_t dropped);
   void follow_proposal(double now);
   void decide(double now, const DecideMessage& decision);
@@ -220,6 +245,8 @@ class SharedPeer {
   std::vector<StreamEnd> ends_of(std::uint32_t members) const;
   std::uint32_t active_members() const;
   bool may_go_on(std::uint32_t remaining, double now) const;
+  bool is_larger_part(std::uint32_t remaining) const;
+  BranchId branch_after(const Ballot& ballot, std::uint32_t remaining) const;
   void lose(std::string introduction);
   std::string introduction_of(MemberId member) const { return members_[member] ? members_[member]->introduction : ""; }
   // Heard within the patience; to be asked rather than spoken for.
@@ -239,7 +266,6 @@ class SharedPeer {
   MemberId self_;
   Rollback rollback_;
   TickClock clock_;
-  Allowance hurry_{50, 2 * Rollback::k_widest_window};  // ticks made up for; a lie about the time must not make it run
   std::array<std::optional<Member>, k_most_members> members_;
   std::array<std::optional<Linked>, k_most_members> links_;
   std::array<std::optional<ViewMessage>, k_most_members> views_;
@@ -252,10 +278,16 @@ class SharedPeer {
   bool leave_asked_ = false;
   double leave_asked_at_ = -1;
 
+  Tick agreed_ = 0;
+  BranchId branch_, told_branch_;
   Ballot promised_, decided_;
   double yields_until_ = -1;  // somebody else's proposal goes first
   std::uint32_t highest_round_ = 0;
-  std::uint32_t frozen_ = 0;  // nothing is taken from these any more, but through others
+  std::uint32_t frozen_ = 0;        // nothing is taken from these any more, but through others
+  std::uint32_t passed_over_ = 0;   // should have proposed what had to be, and did not
+  double waits_for_proposer_ = -1;  // since when; -1: for nobody
+  MemberId awaited_proposer_ = 0;
+  int proposed_again_ = 0;  // rounds that dropped nobody new
   std::optional<Proposal> proposal_;
   std::optional<DecideMessage> last_decision_;
   double asked_for_gaps_ = -1;
@@ -271,6 +303,7 @@ class SharedPeer {
   std::array<Tick, k_kept_sends> sent_next_{};  // the next own input when each of the newest messages was sent
   std::uint32_t sends_ = 0;
   double polled_ = -1;
+  double ticked_ = -1;               // when the newest tick began
   double set_back_ = 0;              // seconds that the clock went back in all
   std::vector<SendMessage> outbox_;  // what receive() has to say, until the next poll
   PeerStatistics statistics_;

@@ -1,6 +1,8 @@
 // How members agree on who is dropped, and what becomes of those who were.
 #include <cotouch/session/shared_peer.h>
 
+#include <cotouch/base/hash.h>
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -32,6 +34,12 @@ std::uint32_t members_of(std::span<const StreamEnd> ends) {
   return members;
 }
 
+// More than half of all, or half of them with the lowest: two such parts have somebody in common.
+bool is_larger_half(std::uint32_t part, std::uint32_t all) {
+  const int left = std::popcount(part & all), total = std::popcount(all);
+  return 2 * left > total || (2 * left == total && (part & all & -all) != 0);
+}
+
 const StreamEnd* find(std::span<const StreamEnd> ends, MemberId member) {
   const auto found = std::find_if(ends.begin(), ends.end(), [&](const StreamEnd& e) { return e.member == member; });
   return found == ends.end() ? nullptr : &*found;
@@ -49,17 +57,46 @@ std::vector<StreamEnd> SharedPeer::ends_of(std::uint32_t members) const {
   return ends;
 }
 
-// The larger half goes on at once, the other waits: perhaps it is only cut off.
+// The larger part goes on at once, the other waits: perhaps it is only cut off.
 bool SharedPeer::may_go_on(std::uint32_t remaining, double now) const {
-  const std::uint32_t all = active_members() | bit(self_);
-  const int left = std::popcount(remaining), total = std::popcount(all);
-  if (2 * left > total) return true;
-  if (2 * left == total && (remaining & bit(static_cast<MemberId>(std::countr_zero(all)))) != 0) return true;
+  if (is_larger_part(remaining)) return true;
   double heard = -1;
-  for_each(all & ~remaining, [&](MemberId m) {
+  for_each((active_members() | bit(self_)) & ~remaining, [&](MemberId m) {
     if (links_[m]) heard = std::max(heard, links_[m]->progress);
   });
   return now > heard + settings_.patience_alone;
+}
+
+// Can no others be the larger half as well? They may not know yet of newcomers whom we know, or know of more; so it has
+// to be the larger half of those alone whose first tick is agreed, and again with each newcomer.
+bool SharedPeer::is_larger_part(std::uint32_t remaining) const {
+  std::vector<std::pair<Tick, MemberId>> newcomers;
+  std::uint32_t all = 0;
+  for_each(active_members() | bit(self_), [&](MemberId m) {
+    const Tick first = members_[m] ? members_[m]->first : 0;
+    if (first > agreed_)
+      newcomers.emplace_back(first, m);
+    else
+      all |= bit(m);
+  });
+  std::sort(newcomers.begin(), newcomers.end());
+  bool larger = all == 0 || is_larger_half(remaining, all);
+  for (const auto& [first, newcomer] : newcomers) {
+    all |= bit(newcomer);
+    larger = larger && is_larger_half(remaining, all);
+  }
+  return larger;
+}
+
+// Of what those are part who go on without the rest. Every branch has another number.
+BranchId SharedPeer::branch_after(const Ballot& ballot, std::uint32_t remaining) const {
+  if (is_larger_part(remaining)) return branch_;
+  Hasher hasher;
+  hasher.add(branch_);
+  hasher.add(ballot.round);
+  hasher.add(ballot.proposer);
+  hasher.add(std::string_view(introduction_of(ballot.proposer)));
+  return std::max<BranchId>(1, hasher.digest());
 }
 
 // Those whom we wait for and who bring nothing new, and those who were given up already. While there are such, also
@@ -84,7 +121,27 @@ std::uint32_t SharedPeer::suspects(double now) const {
   for_each(active, [&](MemberId m) {
     if (links_[m] && links_[m]->refusals >= k_most_refusals) found |= bit(m);
   });
+  if (found != 0) found |= passed_over_ & active;
   return found;
+}
+
+void SharedPeer::forgive_proposers() {
+  passed_over_ = 0;
+  waits_for_proposer_ = -1;
+  proposed_again_ = 0;
+}
+
+// Whoever should propose and does not, or never gets it done, has no say in it any more, though it is heard. Before
+// that it may itself have waited for one who promised nothing.
+void SharedPeer::pass_over(double now, MemberId proposer) {
+  if (proposer == self_ || cut_off_) {
+    waits_for_proposer_ = -1;
+  } else if (waits_for_proposer_ < 0 || std::exchange(awaited_proposer_, proposer) != proposer) {
+    waits_for_proposer_ = now;
+  } else if (now > waits_for_proposer_ + (k_slow + 1) * settings_.patience) {
+    passed_over_ |= bit(proposer);
+    waits_for_proposer_ = -1;
+  }
 }
 
 // Whoever slept heard nobody, and must not blame the others for that.
@@ -92,6 +149,7 @@ void SharedPeer::notice_sleep(double now) {
   const double slept = polled_ < 0 ? 0 : now - polled_;
   polled_ = now;
   if (slept < k_asleep) return;
+  waits_for_proposer_ = -1;
   for (std::optional<Linked>& other : links_) {
     if (!other) continue;
     other->progress = std::min(now, other->progress + slept);
@@ -104,11 +162,13 @@ void SharedPeer::watch_members(double now) {
   cut_off_ = false;
   if (suspected == 0) {
     proposal_.reset();
+    forgive_proposers();
   } else {
     const std::uint32_t remaining = (active_members() | bit(self_)) & ~suspected;
     cut_off_ = !may_go_on(remaining, now);
-    const bool first = static_cast<MemberId>(std::countr_zero(remaining)) == self_;
-    if (!first)
+    const auto lowest = static_cast<MemberId>(std::countr_zero(remaining));
+    pass_over(now, lowest);
+    if (lowest != self_ || leaving_ >= 0)
       proposal_.reset();
     else if (now >= yields_until_ &&
              (!proposal_ || proposal_->dropped != suspected || promised_ > proposal_->message.ballot))
@@ -155,6 +215,7 @@ void SharedPeer::follow_proposal(double now) {
   // The last input that any of us knows is the end, unless an end was decided before.
   DecideMessage decision;
   decision.ballot = proposal.message.ballot;
+  decision.branch = branch_after(decision.ballot, remaining);
   bool complete = true;
   proposal.owing = 0;
   for (StreamEnd end : proposal.message.ends) {
@@ -199,6 +260,7 @@ void SharedPeer::decide(double now, const DecideMessage& decision) {
     if (end.member == self_ || (is_news(end) && end.next < rollback_.objective()))
       return lose(introduction_of(decision.ballot.proposer));
   decided_ = promised_ = decision.ballot;
+  branch_ = decision.branch;
   highest_round_ = std::max(highest_round_, decided_.round);
   last_decision_ = decision;
   for (const StreamEnd& end : decision.ends) {
@@ -207,6 +269,7 @@ void SharedPeer::decide(double now, const DecideMessage& decision) {
     frozen_ |= bit(end.member);
   }
   proposal_.reset();
+  forgive_proposers();
   // Nobody was awaited for their own sake while this went on.
   for (std::optional<Linked>& other : links_)
     if (other) other->progress = std::max(other->progress, now), other->refusals = 0;
@@ -235,11 +298,21 @@ void SharedPeer::yield(double now) {
   yields_until_ = now + settings_.patience * (1 + self_ / 8.0);
 }
 
+// Whoever is dropped goes with those who are the larger part and on the same branch, and with nobody else: it may be
+// one who hears nobody, or who lies, and most would follow. Whoever stays has promised it, or gives up the same
+// members by itself, as a newcomer does whom the proposer did not know.
+//
 // What the proposer has decided it says itself, as long as it is heard; until then nobody else's word for it counts,
 // unless we have promised.
 bool SharedPeer::is_believable(double now, MemberId from, const DecideMessage& message) const {
   const MemberId proposer = message.ballot.proposer;
-  if (from == proposer) return may_propose(now, from, members_of(message.ends));
+  const std::uint32_t dropped = members_of(message.ends), active = active_members();
+  if ((dropped & bit(self_)) != 0) {
+    if (message.branch != branch_ || !is_larger_part(active & ~dropped)) return false;
+  } else if ((dropped & active & ~(frozen_ | suspects(now))) != 0) {
+    return false;
+  }
+  if (from == proposer) return may_propose(now, from, dropped);
   if (proposer == self_) return false;
   if (message.ballot == promised_ || (links_[proposer] && links_[proposer]->decided >= message.ballot)) return true;
   return is_active(proposer) && !is_heard(now, proposer);
@@ -255,11 +328,19 @@ void SharedPeer::take(double now, MemberId from, const ProposeMessage& message) 
   bool missed = false;
   for_each(dropped, [&](MemberId m) { missed = missed || misses(now, m); });
   if (!missed) return;
+  // Nobody follows somebody whom it has promised to drop, or decides about a time after its own leave: of two decisions
+  // that have a member in common, the later one is then made by some of those who made the first.
+  const bool may_promise = (frozen_ & bit(from)) == 0 && leaving_ < 0;
+  if (message.ballot >= promised_ && !may_promise) return;
   PromiseMessage answer;
   answer.ballot = promised_;
   if (message.ballot >= promised_) {
+    const std::uint32_t newly = dropped & active_members() & ~frozen_;
+    // It does its part; but who proposes the same again and again is not refused so often.
+    if (newly != 0) proposed_again_ = 0;
+    if (message.ballot > promised_ && proposed_again_++ <= k_most_refusals) waits_for_proposer_ = -1;
     promised_ = answer.ballot = message.ballot;
-    frozen_ |= dropped & active_members();
+    frozen_ |= newly;
     answer.ends = ends_of(dropped);
     if (proposal_ && proposal_->message.ballot < promised_) yield(now);
   }
@@ -337,12 +418,14 @@ void SharedPeer::probe_former(double now) {
 void SharedPeer::take(double now, MemberId from, const ProbeMessage& message) {
   if (links_[from]->former)
     met(message.rank);
-  else if (message.decided > decided_ && now > links_[from]->progress + settings_.patience)
+  else if ((branch_ != 0 || !message.rank.branch) && message.decided > decided_ &&
+           now > links_[from]->progress + settings_.patience)
     lose(message.rank.keeper);  // they dropped us while we were away, and send no more inputs; we never dropped them
 }
 
 SessionRank SharedPeer::rank() const {
-  return {static_cast<std::uint8_t>(std::popcount(active_members())), keeper(), introduction_of(keeper())};
+  return {branch_ != 0, static_cast<std::uint8_t>(std::popcount(active_members())), keeper(),
+          introduction_of(keeper())};
 }
 
 bool SharedPeer::met(const SessionRank& other) {

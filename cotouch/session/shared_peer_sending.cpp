@@ -9,6 +9,7 @@ namespace {
 constexpr double k_idle_interval = 0.03;                    // seconds between messages while the world waits
 constexpr int k_fewest_repeated = 3, k_most_repeated = 10;  // messages that an input is in
 constexpr Tick k_repaired_at_once = 48;
+constexpr double k_soonest_repair = 0.03;       // seconds: the time that the repetitions take
 constexpr std::size_t k_repaired_events = 400;  // bytes of them in one piece
 
 // How many times each input must be sent, ticks after each other, so that all of them are lost once in ten thousand.
@@ -60,7 +61,9 @@ void SharedPeer::send_inputs(double now, std::vector<PeerRequest>& requests) {
     head.timing.held = other.link.held(now);
     head.timing.loss = other.link.loss_byte();
     head.timing.their_tick = rollback_.now();
-    head.objective = rollback_.objective();
+    // What is objective without somebody's newest inputs is not so for them.
+    if ((frozen_ >> m & 1U) == 0) other.told_objective = rollback_.objective();
+    head.objective = other.told_objective;
     const InputStream* theirs = rollback_.stream(m);
     head.have = theirs == nullptr ? 0 : theirs->next();
     head.decided = decided_;
@@ -77,7 +80,6 @@ void SharedPeer::send_inputs(double now, std::vector<PeerRequest>& requests) {
       if (from < end && own->keeps(from)) {
         runs.push_back(run_of(*own, from, std::min(end, from + k_repaired_at_once)));
         other.repair.next = runs.back().first + static_cast<Tick>(runs.back().inputs.size());
-        other.repair.sent = now;
         ++statistics_.repairs;
       }
     }
@@ -94,20 +96,39 @@ Tick SharedPeer::repeated_from(Tick next, double loss) const {
   return std::max(std::min(next - repeats, earlier), next - k_repaired_at_once);
 }
 
+// Seconds after which something should have been acknowledged. Half a window is the most, however slow the way seems:
+// what is sent again should arrive before the world has to wait for it.
+double SharedPeer::overdue(const PeerLink& link) const {
+  const double latest = 0.5 * static_cast<double>(settings_.rollback.window) * settings_.rollback.tick_seconds;
+  return std::clamp(1.25 * link.round_trip() + 4 * link.jitter() + 0.02, std::min(k_soonest_repair, latest), latest);
+}
+
 // Before which tick inputs are to be sent again: what should have been acknowledged by now was lost with all its
 // repetitions. It goes out in one piece after the other, newcomers lack seconds of it; all of it several times if much
-// is lost, because a round trip later it may be too late; and again if that did not help.
+// is lost, because a round trip later it may be too late; and again if that did not help. What becomes overdue
+// meanwhile does not wait for that. What fits into one piece begins at the gap each time: if only a few messages did,
+// holding these would hold the world.
 Tick SharedPeer::plan_repair(double now, Linked& other, Tick newest) const {
   Linked::Repair& repair = other.repair;
-  if (std::max(other.have, repair.next) < repair.end) return repair.end;
-  const double overdue = 1.25 * other.link.round_trip() + 4 * other.link.jitter() + 0.02;
+  const double patience = overdue(other.link);
+  const Tick due = std::min(newest, rollback_.now() - static_cast<Tick>(patience / settings_.rollback.tick_seconds));
+  if (other.have >= due) {
+    repair.copies = 0;
+    return 0;
+  }
+  const bool goes_on = std::max(other.have, repair.next) < repair.end;
+  if (!goes_on && repair.copies <= 1 && now <= repair.sent + patience) {
+    repair.next = due - other.have <= k_repaired_at_once ? other.have : repair.end;
+    repair.end = std::max(repair.end, due);
+    return repair.end;
+  }
+  repair.sent = now;
+  if (goes_on) return repair.end;
   if (repair.copies > 1) {
     --repair.copies;
-  } else if (now > repair.sent + overdue) {
-    repair.copies = copies_for(other.link.loss_out());
-    repair.end = std::min(newest, rollback_.now() - static_cast<Tick>(overdue / settings_.rollback.tick_seconds));
   } else {
-    return 0;
+    repair.copies = copies_for(other.link.loss_out());
+    repair.end = due;
   }
   repair.next = other.have;
   return repair.end;

@@ -18,6 +18,7 @@ constexpr double k_peers_interval = 0.25, k_view_interval = 0.1;  // seconds
 constexpr auto k_longest_wait = std::chrono::milliseconds(5);
 constexpr std::size_t k_seen = 512;  // views that may be compared
 constexpr std::size_t k_longest_said = 500;
+constexpr std::size_t k_most_unsettled = 1U << 14U;
 constexpr double k_silent = 1;  // seconds after which a peer is shown as silent
 
 bool is_kept_in_snapshots(SessionNotice::Kind kind) {
@@ -178,6 +179,7 @@ void SharedSession::run(const std::stop_token& stop) {
       fail(error.what());
     }
   }
+  load_->stops = true;  // or whoever ends this would wait for it
   close_journal();
   finish_stream();
   over_ = true;
@@ -216,6 +218,7 @@ void SharedSession::poll_peer(double now) {
     carry_out(now, request);
     if (!peer_) return;
   }
+  settle();
   longest_rollback_ = std::max(longest_rollback_, peer_->statistics().last_rollback);
   if (std::exchange(state_changed_, false)) {
     listener_.view(shown());
@@ -285,10 +288,25 @@ void SharedSession::carry_out(double now, PeerRequest& request) {
   }
 }
 
-AgreedTick SharedSession::set_agreed(Tick tick, const WorldState& state, std::uint64_t hash) {
+AgreedTick SharedSession::tick_of(Tick tick, const WorldState& state, std::uint64_t hash) const {
+  return {tick, hash, branch_, state.head().task.done != 0, state.head().task.seconds};
+}
+
+void SharedSession::set_agreed(const AgreedTick& now) {
+  if (branch_ == 0) session_until_ = now.tick;
   const std::scoped_lock lock(agreed_mutex_);
-  agreed_ = {tick, hash, state.head().task.done != 0, state.head().task.seconds};
-  return agreed_;
+  agreed_ = now;
+}
+
+// Tells of what no decision can change any more.
+void SharedSession::settle() {
+  if (unsettled_.empty() || unsettled_.front().tick > peer_->agreed()) return;
+  while (!unsettled_.empty() && unsettled_.front().tick <= peer_->agreed()) {
+    set_agreed(unsettled_.front());
+    listener_.agreed(unsettled_.front());
+    unsettled_.pop_front();
+  }
+  if (journal_) journal_->agree(peer_->agreed());
 }
 
 void SharedSession::confirmed(const ConfirmTick& confirm) {
@@ -296,7 +314,9 @@ void SharedSession::confirmed(const ConfirmTick& confirm) {
   const WorldState& state = runner_->saved(tick);
   const std::uint64_t hash = state.hash();
   if (tick % settings_.peer.hash_every == 0) peer_->set_hash(tick, hash);
-  listener_.agreed(set_agreed(tick, state, hash));
+  // Somebody who says of no tick that it is objective must not fill the memory.
+  if (unsettled_.size() >= k_most_unsettled) unsettled_.pop_front();
+  unsettled_.push_back(tick_of(tick, state, hash));
   for (std::optional<Recording>* recording : {&recording_, &rolling_}) {
     if (!*recording || (recording == &recording_ && recording_ended_)) continue;
     if (confirm.inputs.reset)
@@ -354,6 +374,7 @@ void SharedSession::noticed(const SessionNotice& notice) {
                           " for everybody.");
       return listener_.synchronised(peer_->synchronised());
     case Kind::desync: return report_desync(notice);
+    case Kind::branched: return branch_off(notice.tick);
     case Kind::healed: return listener_.problem("The world here was put right from the others' state.");
   }
 }
@@ -395,7 +416,8 @@ void SharedSession::tell_peers(double now) {
   PeersView view;
   const double tick = settings_.peer.rollback.tick_seconds;
   view.tick = peer_->now();
-  view.objective = peer_->objective();
+  view.agreed = peer_->agreed();
+  view.branch = branch_ != 0;
   view.window = settings_.peer.rollback.window;
   view.synchronised = peer_->synchronised();
   view.rollback_ticks = std::exchange(longest_rollback_, 0);
@@ -425,7 +447,7 @@ void SharedSession::tell_peers(double now) {
     one.round_trip = link->round_trip();
     one.jitter = link->jitter();
     one.loss = link->loss_in();
-    one.lead = -link->lead() * tick;
+    one.lead = -peer_->lead_of(m) * tick;
     if (now > link->last_heard() + k_silent) one.state = PeerView::State::silent;
     if (!peer_->is_active(m)) one.state = PeerView::State::leaving;
   }

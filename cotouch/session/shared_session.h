@@ -14,6 +14,7 @@
 #include <cotouch/touch/recording_stream.h>
 
 #include <atomic>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -51,7 +52,7 @@ class SharedSession final : private PeerNetworkListener {
   void record(const std::string& scene_name, std::shared_ptr<RecordingStream> stream);
   void stop_recording();
   bool is_over() const { return over_.load(); }
-  AgreedTick agreed() const;  // the newest
+  AgreedTick agreed() const;  // the newest that was told
 
  private:
   enum class Phase : std::uint8_t { idle, knocking, loading, fetching, ready, running, over };
@@ -93,8 +94,11 @@ class SharedSession final : private PeerNetworkListener {
   void poll_peer(double now);
   void carry_out(double now, PeerRequest& request);
   void confirmed(const ConfirmTick& confirm);
-  AgreedTick set_agreed(Tick tick, const WorldState& state, std::uint64_t hash);
+  AgreedTick tick_of(Tick tick, const WorldState& state, std::uint64_t hash) const;
+  void set_agreed(const AgreedTick& now);
+  void settle();
   void noticed(const SessionNotice& notice);
+  void branch_off(Tick agreed);
   void tell(SharingStatus::State state, const std::string& reason = {});
   void tell_stage(const std::string& stage, double progress);
   void tell_people();
@@ -120,6 +124,7 @@ class SharedSession final : private PeerNetworkListener {
 
   // shared_session_joining.cpp
   void knock(const Invite& invite, double now);
+  void knock_again(double now);
   void be_ready(double now);
   void load_scene(bool from_folder);
   void poll_joining(double now);
@@ -131,6 +136,7 @@ class SharedSession final : private PeerNetworkListener {
   void begin_fetching();
   void poll_fetching(double now);
   bool take_manifest(std::span<const std::byte> bytes);
+  void take_snapshot(std::span<const std::byte> bytes, double now);
   bool is_stored(const std::string& name, const ObjectName& object) const;
   std::filesystem::path received_folder() const;
   void heal(double now);
@@ -155,7 +161,7 @@ class SharedSession final : private PeerNetworkListener {
   void close_journal();
   void look_at_journal(double now);
   void write_journal(const ConfirmTick& confirm, const WorldState& state, std::uint64_t hash);
-  void begin_journal(Tick tick, const WorldState& state);
+  void begin_journal(Tick tick, const WorldState& state, const std::string& reason);
   bool resume_from_journal();
   void resume(Journal journal);
   void report_desync(const SessionNotice& notice);
@@ -184,7 +190,7 @@ class SharedSession final : private PeerNetworkListener {
   std::unique_ptr<StepScratch> loose_scratch_;
   bool loosely_ = false, hosts_ = false, leaving_ = false, again_ = false;
   double began_ = 0, told_peers_ = -1, showed_view_ = -1, alive_sent_ = -1, ready_sent_ = -1, ready_since_ = 0,
-         ready_progress_ = 0, searched_ = 0, refused_until_ = 0, looked_at_journal_ = 0;
+         ready_progress_ = 0, piece_came_ = 0, searched_ = 0, refused_until_ = 0, looked_at_journal_ = 0;
   int knocks_ = 0;
   std::size_t searches_ = 0;
   std::array<std::optional<Introduction>, k_most_members> introductions_;
@@ -194,7 +200,11 @@ class SharedSession final : private PeerNetworkListener {
   ObjectShelf shelf_;
   ObjectName manifest_;
   std::future<Loaded> loading_;
-  std::shared_ptr<std::atomic<double>> load_progress_ = std::make_shared<std::atomic<double>>(0);
+  struct Load {
+    std::atomic<double> done{0};  // a share of it
+    std::atomic<bool> stops{false};
+  };
+  std::shared_ptr<Load> load_ = std::make_shared<Load>();
   std::vector<std::pair<std::string, ObjectName>> files_;
   std::set<std::string> fetched_;  // names of those that are on the disk
   std::optional<ObjectFetch> fetch_;
@@ -224,6 +234,9 @@ class SharedSession final : private PeerNetworkListener {
   bool journal_outdated_ = false;  // who takes part or what is marked is not as the newest snapshot in it says
   Tick journal_snapshot_ = 0;      // tick of that one
   std::string journal_status_;
+  BranchId branch_ = 0;               // that this program is on
+  std::deque<AgreedTick> unsettled_;  // objective here, and not known to be agreed
+  Tick session_until_ = 0;            // ticks before this one are the session's
   mutable std::mutex agreed_mutex_;
   AgreedTick agreed_;
 

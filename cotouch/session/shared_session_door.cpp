@@ -1,7 +1,7 @@
 // How a program lets others in and gives them what they fetch: the scene, and snapshots of what was agreed on.
 #include <cotouch/session/shared_session.h>
 
-#include <cotouch/base/file.h>
+#include <cotouch/base/read_file.h>
 #include <cotouch/session/door_message.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/scene_file.h>
@@ -51,8 +51,8 @@ void SharedSession::shelve_scene(const fs::path& folder) {
   std::sort(paths.begin(), paths.end());
   out.varint(paths.size());
   for (const fs::path& path : paths) {
-    const MappedFile mapped = map_file(path);
-    const ObjectName object = shelf_.put(std::make_shared<const Bytes>(mapped.bytes.begin(), mapped.bytes.end()));
+    const FileCopy copy = read_file(path);
+    const ObjectName object = shelf_.put(std::make_shared<const Bytes>(copy.bytes.begin(), copy.bytes.end()));
     out.text(path.filename().string());
     write_object(out, object);
   }

@@ -2,6 +2,7 @@
 #include <cotouch/session/shared_session.h>
 
 #include <cotouch/base/file.h>
+#include <cotouch/base/read_file.h>
 #include <cotouch/session/state_difference.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@ constexpr std::size_t k_most_files = 256;
 constexpr std::uint64_t k_largest_scene = k_largest_object;  // bytes of all its files
 constexpr std::uint64_t k_room_to_spare = 64ULL << 20U;      // bytes that stay free on the disk
 constexpr double k_heal_patience = 10;                       // seconds
+constexpr double k_piece_patience = 30;                      // seconds without a piece
 
 // Only what save_scene writes: no folders, nothing hidden.
 bool is_scene_file_name(const std::string& name) {
@@ -38,6 +40,7 @@ void SharedSession::begin_fetching() {
   files_.clear();
   fetched_.clear();
   fetch_.emplace(manifest_);
+  piece_came_ = PeerNetwork::now();
   tell_stage("fetching the scene", 0);
 }
 
@@ -53,17 +56,17 @@ void SharedSession::poll_fetching(double now) {
       here += static_cast<std::uint64_t>(fetch_->progress() * static_cast<double>(fetch_->object().size));
     tell_stage("fetching the scene", all == 0 ? 0 : static_cast<double>(here) / static_cast<double>(all));
   }
-  if (!fetch_->is_complete()) return;
+  if (!fetch_->is_complete()) {
+    if (phase_ == Phase::fetching && now > piece_came_ + k_piece_patience)
+      fail("The host sends nothing of its scene any more; try to join again.");
+    return;
+  }
   const std::shared_ptr<const Bytes> object = fetch_->take();
-  if (object == nullptr) return;  // not what its name says: once more
+  // Nothing is altered on the way, so asking again would bring the same.
+  if (object == nullptr) return fail("What the host sends is not what it announced; it cannot be joined.");
   if (phase_ == Phase::ready) {
     fetch_.reset();
-    const std::optional<ObjectiveSnapshot> snapshot = decode_snapshot(*object);
-    if (!snapshot || !admitted_as_ || !snapshot->members[*admitted_as_]) return;
-    // We are who is introduced there, or whoever let us in mistakes us for somebody.
-    const std::optional<Introduction> self = read_introduction(snapshot->members[*admitted_as_]->introduction);
-    if (!self || self->credential != network_->credential()) return;
-    return start_peer(*admitted_as_, *snapshot);
+    return take_snapshot(*object, now);
   }
   if (fetch_->object() == manifest_ && files_.empty()) {
     if (!take_manifest(*object)) return;
@@ -84,6 +87,17 @@ void SharedSession::poll_fetching(double now) {
   load_scene(true);
 }
 
+void SharedSession::take_snapshot(std::span<const std::byte> bytes, double now) {
+  const std::optional<ObjectiveSnapshot> snapshot = decode_snapshot(bytes);
+  if (!snapshot)
+    return fail("What the host says of the session makes no sense; use the same version of cotouch on both sides.");
+  // We are who is introduced there, or whoever let us in mistakes us for somebody, or has given us up meanwhile.
+  const std::optional<Member>& admitted = snapshot->members[*admitted_as_];
+  const std::optional<Introduction> self = admitted ? read_introduction(admitted->introduction) : std::nullopt;
+  if (!self || self->credential != network_->credential()) return knock_again(now);
+  start_peer(*admitted_as_, *snapshot);
+}
+
 fs::path SharedSession::received_folder() const {
   return settings_.received / hex_of(manifest_.id).substr(0, 32);
 }
@@ -93,7 +107,7 @@ bool SharedSession::is_stored(const std::string& name, const ObjectName& object)
   const fs::path file = received_folder() / name;
   std::error_code error;
   if (!fs::is_regular_file(file, error) || fs::file_size(file, error) != object.size) return false;
-  return name_of_object(map_file(file).bytes) == object;
+  return name_of_object(read_file(file).bytes) == object;
 }
 
 // Which files there are. False, and the attempt is over, if they cannot be had.
@@ -148,9 +162,9 @@ void SharedSession::heal(double now) {
   for (const Bytes& message : healing_->poll(now, k_round_trip)) network_->send(now, healer_, message);
   if (!healing_->is_complete()) return;
   const std::shared_ptr<const Bytes> object = healing_->take();
-  if (object == nullptr) return;
   healing_.reset();
   heal_asked_ = -1;
+  if (object == nullptr) return;
   const std::optional<ObjectiveSnapshot> snapshot = decode_snapshot(*object);
   WorldState state(*model_);
   std::vector<PeerRequest> requests;
@@ -164,8 +178,10 @@ void SharedSession::heal(double now) {
   end_recording();
   runner_->restart(state, snapshot->tick);
   world_since_ = snapshot->tick;
+  std::erase_if(unsettled_, [&](const AgreedTick& later) { return later.tick > snapshot->tick; });
   rolling_ = begin_shared_recording(*model_, state, description_);
-  if (journal_) begin_journal(snapshot->tick, state);
+  if (journal_) journal_->agree(snapshot->tick);
+  if (journal_) begin_journal(snapshot->tick, state, "the world here differed from the others' and was put right");
   for (PeerRequest& request : requests) carry_out(now, request);
 }
 

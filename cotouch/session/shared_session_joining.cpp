@@ -1,6 +1,8 @@
 // How a program gets into a session over the network, and comes back after it was cut off.
 #include <cotouch/session/shared_session.h>
 
+#include <cotouch/base/cancel.h>
+#include <cotouch/base/error.h>
 #include <cotouch/session/door_message.h>
 #include <cotouch/session/scene_file.h>
 
@@ -19,13 +21,18 @@ constexpr double k_refused_pause = 1;             // seconds until it is asked a
 constexpr int k_most_knocks = 12;
 constexpr std::uint64_t k_largest_manifest = 64U << 10U;
 
-class AtomicProgress final : public Progress {
+// Tells another thread, until that one wants it to stop.
+template <class Load>
+class ToldProgress final : public Progress {
  public:
-  explicit AtomicProgress(std::shared_ptr<std::atomic<double>> share) : share_(std::move(share)) {}
-  void update(std::string_view, double done) override { share_->store(done); }
+  explicit ToldProgress(std::shared_ptr<Load> load) : load_(std::move(load)) {}
+  void update(std::string_view, double done) override {
+    if (load_->stops) throw Cancelled();
+    load_->done = done;
+  }
 
  private:
-  std::shared_ptr<std::atomic<double>> share_;
+  std::shared_ptr<Load> load_;
 };
 
 }  // namespace
@@ -47,6 +54,12 @@ void SharedSession::knock(const Invite& invite, double now) {
   if (status_.session.empty()) status_.session = short_name(invite);
   tell(SharingStatus::State::joining);
   tell_stage("looking for the host", 0);
+}
+
+// Where we were let in, if that was not in vain too often.
+void SharedSession::knock_again(double now) {
+  if (knocks_ >= k_most_knocks) return fail("The others do not let us in; ask for a new invitation.");
+  knock(invite_, now);
 }
 
 void SharedSession::handshake_over(double now, ClientHandshake& handshake) {
@@ -122,41 +135,39 @@ void SharedSession::load_scene(bool from_folder) {
   std::error_code problem;
   const bool stored = from_folder || fs::exists(folder / "scene.toml", problem);
   scene_folder_ = stored ? folder.filename().string() : "";
-  load_progress_->store(0);
-  loading_ =
-      std::async(std::launch::async, [this, wanted, folder, stored, progress = load_progress_, hash = model_hash_] {
-        AtomicProgress told(progress);
-        Loaded loaded;
-        try {
-          if (stored)
-            loaded.scene = load_scene_file(folder / "scene.toml", told);
-          else if (wanted.name.empty())
-            return Loaded{{}, nullptr, "it has no name"};
-          else
-            loaded.scene = library_.load(wanted.name, told);
-          loaded.scene.name = wanted.name;
-          loaded.model = felt_model(loaded.scene, wanted.feel, k_shared_pace);
-          if (loaded.model->hash() != hash)
-            loaded.missing = stored
-                                 ? "its files are of another world; ask the host to open the scene anew and share that."
-                                 : "another scene has this name here";
-        } catch (const std::exception& error) {
-          loaded.missing = error.what();
-        }
-        return loaded;
-      });
+  load_->done = 0;
+  loading_ = std::async(std::launch::async, [this, wanted, folder, stored, load = load_, hash = model_hash_] {
+    const CancelScope scope([load] { return load->stops.load(); });
+    ToldProgress told(load);
+    Loaded loaded;
+    try {
+      if (stored)
+        loaded.scene = load_scene_file(folder / "scene.toml", told);
+      else if (wanted.name.empty())
+        return Loaded{{}, nullptr, "it has no name"};
+      else
+        loaded.scene = library_.load(wanted.name, told);
+      loaded.scene.name = wanted.name;
+      loaded.model = felt_model(loaded.scene, wanted.feel, k_shared_pace);
+      if (loaded.model->hash() != hash)
+        loaded.missing = stored ? "its files are of another world; ask the host to open the scene anew and share that."
+                                : "another scene has this name here";
+    } catch (const std::exception& error) {
+      loaded.missing = error.what();
+    }
+    return loaded;
+  });
 }
 
 void SharedSession::poll_joining(double now) {
   if (phase_ == Phase::knocking) {
     if (network_->is_knocking() || now < refused_until_) return;
-    if (knocks_ >= k_most_knocks) return fail("The others do not let us in; ask for a new invitation.");
     // Whoever was asked may be gone: try everybody who took part.
     std::vector<Invite> others;
     for (const std::optional<Introduction>& known : introductions_)
       if (known && known->credential.identity != network_->identity().public_key())
         if (const auto invite = invite_to(write_introduction(*known))) others.push_back(*invite);
-    if (others.empty()) return knock(invite_, now);
+    if (others.empty() || knocks_ >= k_most_knocks) return knock_again(now);
     return knock(others[static_cast<std::size_t>(knocks_) % others.size()], now);
   }
   if (phase_ == Phase::loading || phase_ == Phase::fetching || phase_ == Phase::ready) {
@@ -168,7 +179,7 @@ void SharedSession::poll_joining(double now) {
     }
   }
   if (phase_ == Phase::loading) {
-    tell_stage("preparing the scene", load_progress_->load());
+    tell_stage("preparing the scene", load_->done.load());
     if (loading_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
     Loaded loaded = loading_.get();
     if (!loaded.missing.empty()) {
@@ -183,7 +194,7 @@ void SharedSession::poll_joining(double now) {
   if (phase_ == Phase::ready) {
     tell_stage("taking part", 1);
     // Whoever let us in may have given us up meanwhile, or may let nobody in any more.
-    if (now > ready_since_ + k_ready_patience) return knock(invite_, now);
+    if (now > ready_since_ + k_ready_patience) return knock_again(now);
     if (now > ready_sent_ + k_guest_repeat) {
       ready_sent_ = now;
       network_->to_doorkeeper(now, plain_message(PlainMessage::ready));
@@ -194,8 +205,11 @@ void SharedSession::poll_joining(double now) {
   }
 }
 
-void SharedSession::from_doorkeeper(double /*now*/, std::span<const std::byte> message) {
-  if (fetch_ && fetch_->receive(message)) return;
+void SharedSession::from_doorkeeper(double now, std::span<const std::byte> message) {
+  if (fetch_ && fetch_->receive(message)) {
+    piece_came_ = now;
+    return;
+  }
   ByteReader in(message);
   if (static_cast<PlainMessage>(in.number<std::uint8_t>()) != PlainMessage::admitted || phase_ != Phase::ready) return;
   const auto member = in.number<std::uint8_t>();
@@ -220,7 +234,11 @@ std::optional<Invite> SharedSession::invite_to(const std::string& introduction) 
 
 void SharedSession::join_again(const std::string& introduction, double now) {
   if (!peer_) return;
-  listener_.problem("The others went on without this program, which was not heard for a while; joining them again.");
+  std::string sentence =
+      "The others went on without this program, which was not heard for a while; joining them again.";
+  if (peer_->objective() > session_until_)
+    sentence += " What happened here from tick " + std::to_string(session_until_) + " on is not part of the session.";
+  listener_.problem(sentence);
   if (journal_) journal_->note(peer_->objective(), "joining again", "");
   const std::optional<Invite> invite = invite_to(introduction);
   peer_.reset();

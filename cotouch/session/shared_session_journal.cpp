@@ -2,10 +2,13 @@
 #include <cotouch/session/shared_session.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/base/hash.h>
 #include <cotouch/base/progress.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/scene_file.h>
 #include <cotouch/session/tick_record.h>
+
+#include <algorithm>
 
 namespace cotouch {
 namespace {
@@ -35,12 +38,14 @@ bool SharedSession::open_journal() {
 
 void SharedSession::go_on_with_journal() {
   if (!open_journal() || !journal_) return;
-  // What was written after this tick by somebody who was cut off is not what all agreed on.
-  begin_journal(peer_->objective(), runner_->objective_state());
+  begin_journal(peer_->objective(), runner_->objective_state(),
+                again_ ? "the others went on without this program" : "it ended before others had told that they agree");
 }
 
-void SharedSession::begin_journal(Tick tick, const WorldState& state) {
-  journal_->begin(tick, {state.bytes().begin(), state.bytes().end()}, encode_snapshot(peer_->snapshot()));
+// What is in it and was not agreed on is kept apart, and why.
+void SharedSession::begin_journal(Tick tick, const WorldState& state, const std::string& reason) {
+  journal_->begin(branch_, {tick, {state.bytes().begin(), state.bytes().end()}, encode_snapshot(peer_->snapshot())},
+                  reason);
   for (MemberId m = 0; m < k_most_members; ++m)
     if (peer_->is_member(m) && introductions_[m])
       journal_->note(tick, "joined", clean_name(introductions_[m]->name), hand_of(m));
@@ -48,13 +53,20 @@ void SharedSession::begin_journal(Tick tick, const WorldState& state) {
   journal_snapshot_ = tick;
 }
 
+void SharedSession::branch_off(Tick agreed) {
+  branch_ = peer_->branch();
+  // Others ended our inputs before what was objective only here: if anybody agrees on that now, it is this branch.
+  for (AgreedTick& tick : unsettled_) tick.branch = branch_;
+  if (journal_) journal_->branch_off(branch_, "the larger part of the session was not heard");
+  listener_.problem("The larger part of the session is not heard. This part goes on alone from tick " +
+                    std::to_string(agreed) + " on, as a branch: if it meets the others again, it joins them.");
+}
+
 void SharedSession::close_journal() {
   if (!journal_) return;
-  const Journal journal = journal_->stop();
+  const std::string problem = journal_->stop().finish();
   journal_.reset();
-  if (!journal.status().empty())
-    listener_.problem("The end of the session is missing in the journal " + settings_.journal.string() +
-                      ": it could not be written.");
+  if (!problem.empty()) listener_.problem(problem);
 }
 
 void SharedSession::look_at_journal(double now) {
@@ -144,6 +156,13 @@ void SharedSession::resume(Journal journal) {
   invite_.addresses = own_introduction().addresses;
   status_.invite = format_invite(invite_);
   snapshot.tick = tick;
+  // Those who took part may have gone on, too.
+  Hasher branch;
+  branch.add(journal.line().branch);
+  branch.add(tick);
+  branch.add(std::string_view(write_introduction(own_introduction())));
+  snapshot.branch = std::max<BranchId>(1, branch.digest());
+  journal.branch_off(snapshot.branch, "nobody of the session answered");
   const MemberId self = settings_.observer ? static_cast<MemberId>(k_shared_hands) : MemberId{0};
   snapshot.members[self] = Member{tick, write_introduction(own_introduction())};
   snapshot.state.assign(state.bytes().begin(), state.bytes().end());

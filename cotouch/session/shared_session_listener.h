@@ -26,10 +26,11 @@ struct SharedSessionSettings {
   PeerSettings peer;
 };
 
-// What all have agreed on: the world before `tick`.
+// What all have agreed on, and no decision can change any more: the world before `tick`.
 struct AgreedTick {
-  Tick tick = 0;
+  Tick tick = 0;           // 0: nothing yet
   std::uint64_t hash = 0;  // of the state
+  BranchId branch = 0;     // of a part that went on without the larger one; 0: the session itself
   bool task_done = false;
   double task_seconds = 0;
 };
@@ -51,7 +52,7 @@ class SharedSessionListener {
   virtual void world_ready(const Scene& /*scene*/, const FeelSettings& /*feel*/, MemberId /*self*/) {}
   // The newest subjective state, after every tick.
   virtual void view(const WorldState& /*state*/) {}
-  // Every tick that has become objective, in order; after having been away, from a later one on.
+  // Every tick that all have agreed on, in order; after having been away, from a later one on.
   virtual void agreed(const AgreedTick& /*now*/) {}
   // What the own hand does now; after taken() its action has been sent.
   virtual HandInput hand() { return {}; }

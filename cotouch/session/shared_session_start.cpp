@@ -78,7 +78,7 @@ void SharedSession::start_world(const WorldState& state, Tick tick) {
   end_recording();
   runner_ = std::make_unique<WorldRunner>(model_, state, tick);
   world_since_ = tick;
-  set_agreed(tick, state, state.hash());
+  unsettled_.clear();
   healing_.reset();
   heal_asked_ = -1;
   start_state_ = WorldState(*model_);
@@ -97,7 +97,9 @@ void SharedSession::start_peer(MemberId self, const ObjectiveSnapshot& snapshot)
   if (!state.restore(snapshot.state))
     return fail("The others' world is not of this scene; ask them for a new invitation.");
   start_world(state, snapshot.tick);
+  branch_ = snapshot.branch;
   peer_.emplace(settings_.peer, self, snapshot, PeerNetwork::now());
+  if (peer_->agreed() >= snapshot.tick) set_agreed(tick_of(snapshot.tick, state, state.hash()));
   introductions_ = {};
   for (auto& [id, guest] : guests_) unshelve(guest.snapshot);
   guests_.clear();
@@ -114,10 +116,11 @@ void SharedSession::start_peer(MemberId self, const ObjectiveSnapshot& snapshot)
     const bool let_us_in = doorkeeper && introduction->credential.identity == invite_.host;
     network_->connect(m, *introduction, let_us_in ? doorkeeper : std::nullopt);
   }
+  session_until_ = snapshot.tick;
   phase_ = Phase::running;
-  again_ = false;
   knocks_ = 0;
   go_on_with_journal();
+  again_ = false;
   if (phase_ != Phase::running) return;
   listener_.world_ready(scene_, feel_, self);
   tell(hosts_ ? SharingStatus::State::hosting : SharingStatus::State::joined);

@@ -44,7 +44,8 @@ struct PeerView {
 };
 
 struct PeersView {
-  Tick tick = 0, objective = 0, window = 0;
+  Tick tick = 0, agreed = 0, window = 0;
+  bool branch = false;  // of a session whose larger part may go on elsewhere
   bool synchronised = true;
   std::vector<std::uint32_t> waiting_for;  // peers
   Tick rollback_ticks = 0;                 // the longest of the last second

@@ -58,6 +58,7 @@ void SimulatedSession::host(std::size_t machine) {
   forget(m);
   ++m.incarnation;
   ObjectiveSnapshot snapshot;
+  m.session = ++sessions_;
   snapshot.members[0] = Member{0, introduction_of(m.number, m.incarnation)};
   snapshot.state.assign(start_.bytes().begin(), start_.bytes().end());
   start(m, 0, snapshot);
@@ -112,6 +113,7 @@ void SimulatedSession::poll(Machine& machine) {
     carry_out(machine, request);
     if (!machine.peer) return;
   }
+  settle(machine);
   if (peer.statistics().waits > waits) machine.statistics.waited += settings_.peer.rollback.tick_seconds;
   if (peer.statistics().last_rollback > 0)
     machine.statistics.rollbacks.push_back(static_cast<std::uint32_t>(peer.statistics().last_rollback));
@@ -164,6 +166,7 @@ void SimulatedSession::carry_out(Machine& machine, PeerRequest& request) {
     machine.routes[disconnect->member].reset();
   } else if (const auto* again = std::get_if<JoinAgain>(&request)) {
     ++machine.statistics.losses;
+    machine.statistics.abandoned += machine.unsettled.size();
     const std::uint32_t contact = again->introduction.empty() ? 0 : route_of(again->introduction).machine;
     join(machine.number);
     machine.contact = contact;
@@ -181,6 +184,7 @@ void SimulatedSession::carry_out(Machine& machine, PeerRequest& request) {
     if (notice->kind == SessionNotice::Kind::desync) ++machine.statistics.desyncs;
     if (notice->kind == SessionNotice::Kind::healed) ++machine.statistics.heals;
     if (notice->kind == SessionNotice::Kind::synchronised) machine.loosely = false;
+    if (notice->kind == SessionNotice::Kind::branched) machine.branch = machine.peer->branch();
     if (on_notice) on_notice(machine.number, *notice);
   }
 }
@@ -193,11 +197,27 @@ void SimulatedSession::confirmed(Machine& machine, const ConfirmTick& confirm) {
   ++machine.statistics.confirmed;
   if (tick % settings_.peer.hash_every == 0) machine.peer->set_hash(tick, hash);
   machine.log[static_cast<std::size_t>(tick) % k_log] = {tick, hash};
+  machine.unsettled.push_back({tick, hash});
   compare(machine, tick, hash);
   if (tick > history_tick_) {
     history_tick_ = tick;
     history_ = Random(history_ ^ hash).bits();
   }
+}
+
+void SimulatedSession::settle(Machine& machine) {
+  std::vector<std::uint64_t>& known = agreed_[{machine.session, machine.branch}];
+  std::erase_if(machine.unsettled, [&](const Confirmed& state) {
+    if (state.tick > machine.peer->agreed()) return false;
+    ++machine.statistics.agreed;
+    const auto index = static_cast<std::size_t>(state.tick);
+    if (index >= known.size()) known.resize(index + 1);
+    if (known[index] == 0) known[index] = state.hash;
+    if (known[index] != state.hash && overruled_++ == 0)
+      first_overruled_ = "tick " + std::to_string(state.tick) + " at machine " + std::to_string(machine.number) +
+                         ", branch " + hex(machine.branch) + ", at " + std::to_string(now_) + " s";
+    return true;
+  });
 }
 
 void SimulatedSession::compare(Machine& machine, Tick tick, std::uint64_t hash) {
@@ -227,6 +247,8 @@ void SimulatedSession::start(Machine& machine, MemberId self, const ObjectiveSna
   machine.runner = std::make_unique<WorldRunner>(model_, state, snapshot.tick);
   machine.loosely = false;
   machine.joining = false;
+  machine.unsettled.clear();
+  machine.branch = snapshot.branch;
   machine.routes = {};
   machine.newcomers.clear();
   machine.fetching = false;
@@ -334,7 +356,7 @@ void SimulatedSession::tell_rank(Machine& machine, std::uint32_t to) {
   std::vector<std::byte> bytes;
   ByteWriter out(bytes);
   out.number(Packet::rank);
-  out.number(rank.members);
+  out.number(rank.size_byte());
   out.number(rank.lowest);
   out.text(rank.keeper);
   send(machine, to, std::move(bytes));
@@ -376,6 +398,11 @@ void SimulatedSession::deliver(Machine& machine, std::uint32_t from, std::span<c
     }
     for (const Newcomer& known : machine.newcomers)
       if (known.who.machine == from && known.who.incarnation == incarnation) return;
+    // Asked long ago, and in by now.
+    for (MemberId m = 0; m < k_most_members; ++m)
+      if (machine.peer->is_member(m) && machine.routes[m] && machine.routes[m]->machine == from &&
+          machine.routes[m]->incarnation == incarnation)
+        return;
     const auto member = machine.peer->admit(introduction_of(from, incarnation), false);
     if (member) machine.newcomers.push_back({{from, incarnation}, *member, false, -1});
   } else if (packet == Packet::redirect) {
@@ -391,10 +418,11 @@ void SimulatedSession::deliver(Machine& machine, std::uint32_t from, std::span<c
     const auto member = in.number<std::uint8_t>();
     const auto incarnation = in.number<std::uint32_t>();
     if (!machine.joining || incarnation != machine.incarnation || member >= k_most_members) return;
+    machine.session = machines_[from].session;
     if (const auto snapshot = decode_snapshot(in.rest())) start(machine, member, *snapshot);
   } else if (packet == Packet::rank) {
     SessionRank theirs;
-    theirs.members = in.number<std::uint8_t>();
+    theirs.set_size(in.number<std::uint8_t>());
     theirs.lowest = in.number<std::uint8_t>();
     theirs.keeper = in.text(64);
     if (!machine.peer) return;
@@ -421,6 +449,7 @@ void SimulatedSession::deliver(Machine& machine, std::uint32_t from, std::span<c
     if (!snapshot || !state.restore(snapshot->state) || !machine.peer->heal(*snapshot, requests)) return;
     machine.statistics.difference = first_difference(*model_, machine.runner->saved(snapshot->tick), state);
     machine.runner->restart(state, snapshot->tick);
+    std::erase_if(machine.unsettled, [&](const Confirmed& later) { return later.tick > snapshot->tick; });
     machine.fetching = false;
     for (PeerRequest& request : requests) carry_out(machine, request);
   }

@@ -3,7 +3,9 @@
 // Experiments, tests and the search for faults use it.
 //
 // Machine 0 hosts. Every objective state is compared with those of all machines that take part in the same session at
-// that moment; a difference is counted as a mismatch, which must never happen.
+// that moment; a difference is counted as a mismatch, which must never happen. Every state that is called agreed is
+// compared with what any machine ever called agreed before, on the same branch or on none; a difference is counted as
+// overruled, which must never happen either.
 #pragma once
 
 #include <cotouch/base/random.h>
@@ -12,6 +14,7 @@
 #include <cotouch/session/world_runner.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,7 +41,8 @@ class SimulatedSession {
   struct MachineStatistics {
     std::uint64_t bytes_sent = 0, messages_sent = 0;  // with all that is put around a message: seal, UDP and IPv4
     std::vector<std::uint32_t> rollbacks;             // ticks replayed, each time
-    std::uint64_t confirmed = 0;
+    std::uint64_t confirmed = 0, agreed = 0;
+    std::uint64_t abandoned = 0;  // confirmed, and not agreed when the machine joined another part
     std::uint64_t own_inputs = 0, own_inputs_late = 0;  // not in the own view at the next tick
     std::uint64_t joins = 0, losses = 0, desyncs = 0, heals = 0;
     double waited = 0;       // seconds with a full window
@@ -70,6 +74,8 @@ class SimulatedSession {
   const MachineStatistics& statistics(std::size_t machine) const { return machines_[machine].statistics; }
   std::uint64_t mismatches() const { return mismatches_; }
   const std::string& first_mismatch() const { return first_mismatch_; }
+  std::uint64_t overruled() const { return overruled_; }
+  const std::string& first_overruled() const { return first_overruled_; }
   // A hash of all that was agreed on so far, for comparing whole runs.
   std::uint64_t history() const { return history_; }
 
@@ -103,7 +109,10 @@ class SimulatedSession {
     std::uint32_t contact = 0;
     double asked = -1;
     std::vector<Newcomer> newcomers;
-    std::vector<Confirmed> log;  // a ring
+    std::vector<Confirmed> log;        // a ring
+    std::vector<Confirmed> unsettled;  // objective, not known to be agreed
+    std::uint32_t session = 0;
+    BranchId branch = 0;  // of what is confirmed
     bool fetching = false;
     double searched = 0;
     MachineStatistics statistics;
@@ -114,6 +123,7 @@ class SimulatedSession {
   void carry_out(Machine& machine, PeerRequest& request);
   void confirmed(Machine& machine, const ConfirmTick& tick);
   void compare(Machine& machine, Tick tick, std::uint64_t hash);
+  void settle(Machine& machine);
   void deliver(Machine& machine, std::uint32_t from, std::span<const std::byte> bytes);
   void start(Machine& machine, MemberId self, const ObjectiveSnapshot& snapshot);
   void send(Machine& from, std::uint32_t to, std::vector<std::byte> bytes);
@@ -133,9 +143,12 @@ class SimulatedSession {
   WorldState start_;
   StepScratch loose_scratch_;
   double now_ = 0;
-  std::uint64_t mismatches_ = 0, history_ = 0;
+  std::uint64_t mismatches_ = 0, overruled_ = 0, history_ = 0;
   Tick history_tick_ = 0;
-  std::string first_mismatch_;
+  std::string first_mismatch_, first_overruled_;
+  std::uint32_t sessions_ = 0;  // that were hosted
+  // What was ever called agreed in a session and a branch of it: the hash before each tick, 0 if there is none.
+  std::map<std::pair<std::uint32_t, BranchId>, std::vector<std::uint64_t>> agreed_;
 };
 
 }  // namespace cotouch

@@ -77,11 +77,15 @@ std::vector<Bytes> ObjectShelf::answer(std::span<const std::byte> message) const
 }
 
 ObjectFetch::ObjectFetch(const ObjectName& object)
-    : object_(object), bytes_(object.size), pieces_((object.size + k_piece - 1) / k_piece), missing_(pieces_.size()) {
+    : object_(object), count_((object.size + k_piece - 1) / k_piece), missing_(count_) {
+}
+
+std::size_t ObjectFetch::size_of(std::size_t piece) const {
+  return std::min(k_piece, object_.size - piece * k_piece);
 }
 
 double ObjectFetch::progress() const {
-  return pieces_.empty() ? 1 : 1 - static_cast<double>(missing_) / static_cast<double>(pieces_.size());
+  return count_ == 0 ? 1 : 1 - static_cast<double>(missing_) / static_cast<double>(count_);
 }
 
 std::vector<Bytes> ObjectFetch::poll(double now, double round_trip) {
@@ -91,7 +95,8 @@ std::vector<Bytes> ObjectFetch::poll(double now, double round_trip) {
   std::vector<std::size_t> wanted;
   bool lost = false;
   under_way_ = 0;
-  const std::size_t end = std::min(pieces_.size(), first_missing_ + 4 * static_cast<std::size_t>(k_most_under_way));
+  const std::size_t end = std::min(count_, first_missing_ + 4 * static_cast<std::size_t>(k_most_under_way));
+  if (pieces_.size() < end) pieces_.resize(end);
   for (std::size_t i = first_missing_; i < end; ++i) {
     Piece& piece = pieces_[i];
     if (piece.here) continue;
@@ -125,8 +130,9 @@ bool ObjectFetch::receive(std::span<const std::byte> message) {
   const std::span<const std::byte> id = in.raw(k_short_id);
   const std::uint64_t index = in.varint(k_largest_object / k_piece);
   if (!in.ok() || !std::equal(id.begin(), id.end(), object_.id.begin()) || index >= pieces_.size()) return false;
-  const std::size_t begin = index * k_piece, size = std::min(k_piece, bytes_.size() - begin);
-  if (pieces_[index].here || in.rest().size() != size) return false;
+  const std::size_t begin = index * k_piece, size = size_of(index);
+  if (pieces_[index].here || pieces_[index].asked < 0 || in.rest().size() != size) return false;
+  if (bytes_.size() < begin + size) bytes_.resize(begin + size);
   std::copy(in.rest().begin(), in.rest().end(), bytes_.begin() + static_cast<std::ptrdiff_t>(begin));
   pieces_[index].here = true;
   --missing_;
@@ -137,8 +143,8 @@ bool ObjectFetch::receive(std::span<const std::byte> message) {
 std::shared_ptr<const Bytes> ObjectFetch::take() {
   if (!is_complete()) return nullptr;
   if (name_of_object(bytes_) != object_) {
-    std::fill(pieces_.begin(), pieces_.end(), Piece{});
-    missing_ = pieces_.size();
+    pieces_.clear();
+    missing_ = count_;
     first_missing_ = 0;
     return nullptr;
   }

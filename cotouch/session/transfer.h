@@ -1,7 +1,8 @@
 // Objects that one peer fetches from another, piece by piece: scenes, parts and snapshots. Named by their content, so
 // that whoever fetches one knows that it is whole and the right one, whoever it came from. The one who fetches asks for
 // the pieces it lacks, a bounded number at a time, more as long as they arrive; so nothing is sent that was not asked
-// for, what was lost is asked for again, and fetching can go on with another peer where it stopped.
+// for, what was lost is asked for again, and fetching can go on with another peer where it stopped. Memory grows with
+// what has arrived: whoever names an object may have none.
 #pragma once
 
 #include <cotouch/net/bytes.h>
@@ -62,7 +63,7 @@ class ObjectFetch {
 
   // Messages to send now; `round_trip` as far as it is known, seconds.
   std::vector<Bytes> poll(double now, double round_trip);
-  // True if it was a piece of this object that was missing.
+  // True if it was a piece of this object that was missing and asked for.
   bool receive(std::span<const std::byte> message);
 
   const ObjectName& object() const { return object_; }
@@ -76,10 +77,12 @@ class ObjectFetch {
     bool here = false;
     double asked = -1;
   };
+  std::size_t size_of(std::size_t piece) const;
+
   ObjectName object_;
-  Bytes bytes_;
-  std::vector<Piece> pieces_;
-  std::size_t missing_, first_missing_ = 0;
+  Bytes bytes_;                // up to the farthest piece that is here
+  std::vector<Piece> pieces_;  // up to the farthest that was asked for
+  std::size_t count_, missing_, first_missing_ = 0;
   double allowed_ = 8;  // pieces under way
   std::size_t under_way_ = 0;
 };

@@ -1,3 +1,4 @@
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/parallel.h>
 #include <cotouch/base/random.h>
@@ -34,6 +35,7 @@ LevelSet::LevelSet(const Field& field, double level_in_cells)
     for (std::int32_t by = 0; by < data.bricks.y; ++by)
       for (std::int32_t bx = 0; bx < data.bricks.x; ++bx, ++brick) {
         if (data.brick_index[brick] == FieldData::k_coarse) continue;
+        throw_if_cancelled();
         const std::int16_t* samples =
             data.samples.data() + std::size_t{data.brick_index[brick]} * FieldData::k_brick_samples;
         for (std::int32_t z = 0; z < FieldData::k_brick_cells; ++z)

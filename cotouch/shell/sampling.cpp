@@ -1,3 +1,4 @@
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/parallel.h>
 #include <cotouch/base/random.h>
@@ -46,6 +47,7 @@ Points draw_points(const LevelSet& surface, std::size_t count, std::uint64_t see
   parallel_for(count, k_grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       // Each point has its own stream, so it does not matter who draws it. About one draw in three hits.
+      throw_if_cancelled();
       Random random(Random(seed + i).bits());
       for (int tries = 0; !surface.draw(random.bits(), drawn.positions[i], drawn.normals[i]); ++tries)
         if (tries == k_most_tries)
@@ -136,6 +138,7 @@ float fill_gaps(const LevelSet& surface, std::size_t target, float spacing, std:
   for (;; radius = radius > k_last * spacing ? radius * k_shrink : 0) {
     std::size_t kept = 0;
     for (Open& o : open) {
+      throw_if_cancelled();
       const Vec3f &p = candidates.positions[o.candidate], &n = candidates.normals[o.candidate];
       if (o.conflict_squared >= radius * radius) o.conflict_squared = board.conflict(points, p, n, radius);
       if (o.conflict_squared < radius * radius) {

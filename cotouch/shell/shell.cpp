@@ -1,3 +1,4 @@
+#include <cotouch/base/cancel.h>
 #include <cotouch/base/error.h>
 #include <cotouch/shell/shell.h>
 
@@ -34,14 +35,17 @@ void check_sizes(const ShellData& data) {
 }
 
 void check_points(const ShellData& data) {
-  for (const Vec3f& p : data.positions)
+  for_each_cancellable(data.positions.size(), [&](std::size_t i) {
+    const Vec3f& p = data.positions[i];
     require(std::fabs(p.x) <= k_farthest_coordinate && std::fabs(p.y) <= k_farthest_coordinate &&
                 std::fabs(p.z) <= k_farthest_coordinate,
             "a position that is no number");
+  });
   // The length of a normalised float vector is off by a few roundings; a thousandth is generous and still harmless to
   // the force.
-  for (const Vec3f& n : data.inward_normals)
-    require(std::fabs(norm_squared(Vec3d(n)) - 1) <= 2e-3, "a normal that is not of length one");
+  for_each_cancellable(data.inward_normals.size(), [&](std::size_t i) {
+    require(std::fabs(norm_squared(Vec3d(data.inward_normals[i])) - 1) <= 2e-3, "a normal that is not of length one");
+  });
 }
 
 // Children in the order of their parents, copies first, new points numbered as they appear.
@@ -58,6 +62,7 @@ void check_order(const ShellData& data) {
       require(data.nodes[end].first_child == data.level_begin[l + 2] - 1, "links to children");
     }
     for (std::uint32_t i = data.level_begin[l]; i < end; ++i) {
+      throw_if_cancelled();
       const ShellNode& node = data.nodes[i];
       const std::uint32_t child_end = data.nodes[i + 1].first_child;
       require(node.point < data.positions.size() && node.position == data.positions[node.point],
@@ -87,6 +92,7 @@ void check_radii(const ShellData& data) {
     for (std::uint32_t i = data.level_begin[l]; i < data.level_begin[l + 1]; ++i)
       leaf_begin[i] = leaf_begin[data.nodes[i].first_child];
     for (std::uint32_t i = data.level_begin[l]; i + 1 < data.level_begin[l + 1]; ++i) {
+      throw_if_cancelled();
       const ShellNode& node = data.nodes[i];
       const double radius_squared = static_cast<double>(node.radius) * static_cast<double>(node.radius);
       const Vec3d center(node.position);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -19,6 +20,8 @@ namespace cotouch {
 namespace {
 
 constexpr std::int64_t k_beat_ns = 5'000'000;  // not every cycle: each one wakes the guard
+constexpr std::int64_t k_longest_step_ns = 20'000'000;
+constexpr auto k_answer_ns = static_cast<std::int64_t>(k_answer_seconds * 1e9);
 constexpr int k_start_milliseconds = 5000;
 
 std::string hex_of(std::span<const std::byte> bytes) {
@@ -100,14 +103,26 @@ CrashGuard::~CrashGuard() {
   end(process_);
 }
 
-bool CrashGuard::beat() noexcept {
+void CrashGuard::take_answer() noexcept {
+  char answer;
+  const ssize_t count = recv(socket_, &answer, 1, MSG_DONTWAIT);
+  if (count == 1) waits_ = false;
+  if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) alive_ = false;
+}
+
+CrashGuard::State CrashGuard::beat() noexcept {
   const std::int64_t now = monotonic_ns();
-  if (!alive_ || now - last_beat_ns_ < k_beat_ns) return alive_;
-  last_beat_ns_ = now;
-  const char beat = 'b';
-  // A guard that is slow to read is still there.
-  alive_ = send(socket_, &beat, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 || errno == EAGAIN || errno == EINTR;
-  return alive_;
+  const std::int64_t step = std::min(now - last_call_ns_, k_longest_step_ns);
+  last_call_ns_ = now;
+  if (waits_) take_answer();
+  waited_ns_ = waits_ ? waited_ns_ + step : 0;
+  if (alive_ && !waits_ && now - last_beat_ns_ >= k_beat_ns) {
+    last_beat_ns_ = now;
+    const char beat = 'b';
+    alive_ = send(socket_, &beat, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
+    waits_ = true;
+  }
+  return !alive_ ? State::gone : waited_ns_ >= k_answer_ns ? State::silent : State::answers;
 }
 
 }  // namespace cotouch

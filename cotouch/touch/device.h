@@ -23,14 +23,15 @@ enum class Motors : std::uint8_t {
   on,
   restarted,  // on, but off for a time since the cycle before: the force fades in anew
   off,
-  fading,  // what the device reads cannot be true: the force fades to zero within k_fade_out_seconds
+  fading,  // the device cannot be trusted or is not guarded: the force fades to zero within k_fade_out_seconds
 };
 
 enum class DeviceState : std::uint8_t {
   ready,
-  lost,      // it does not answer, or its script has ended
-  faulty,    // it answers, but with what cannot be true (reading_check.h); its force fades to zero
-  disabled,  // its power was cut because its driver hung; no force until it is enabled on purpose
+  lost,       // it does not answer, or its script has ended
+  faulty,     // it answers, but with what cannot be true (reading_check.h); its force fades to zero
+  disabled,   // its power was cut because its driver hung; no force until it is enabled on purpose
+  unguarded,  // the process that would silence it after a crash does not answer; its force fades to zero
 };
 
 struct DeviceReading {
@@ -105,21 +106,25 @@ class Device {
   virtual std::string name() const = 0;
   // Asked once, when the limiter is made.
   virtual DeviceLimits limits() const noexcept = 0;
-  // None: the device goes to zero by itself within 50 ms when nobody writes to it any more, or has no motors.
+  // None: the device goes to zero by itself within 50 ms when nobody writes to it any more, or has no motors. Build
+  // such a heartbeat in if device or firmware can have one: nothing else helps if the whole machine stops, the guard
+  // with it.
   virtual std::optional<SilenceCall> silence_call() const { return std::nullopt; }
 
   // Called from the touch thread at 1 kHz: no allocation, no lock, no exception.
   // Returns false when the device is lost or its script has ended.
   virtual bool read(DeviceReading& reading) noexcept = 0;
-  // Wrench on the hand, torque about the handle's position. Calls come one at a time, as a rule from the touch thread;
-  // while that thread is stalled outside of this device's read() the zero of the watchdog comes from another.
+  // Wrench on the hand, torque about the handle's position. Calls come one at a time, as a rule from the touch thread.
+  // If that thread stalls outside of this device's driver, a zero comes from another one, which may still be inside
+  // when read() is called again. To return is to promise that the wrench is on its way: nobody can check it.
   virtual void write(const LimitedWrench& wrench) noexcept = 0;
 
-  // Cuts the motors' power. From any thread, at any time, also while read() or write() of this device hangs in another:
+  // Cuts the motors' power. From any thread, at any time, also while read() or write() of this device hangs in others:
   // must not wait for anything, nor for a lock that those hold. From then on, until enable(), no write() has an effect,
   // not even one that is under way.
   virtual void disable() noexcept = 0;
-  // Gives the power back; false if it cannot. Nothing else of the driver is under way then.
+  // Gives the power back, with no force, whatever was written before; false if it cannot. Nothing else of the driver is
+  // under way then.
   virtual bool enable() noexcept = 0;
 
  private:

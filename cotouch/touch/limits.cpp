@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace cotouch {
 namespace {
@@ -22,9 +23,9 @@ Vec3d cut(const Vec3d& v, double limit) {
 }
 
 // Without a rate there is no way to follow, and what is on must not stay on: zero.
-Vec3d approach(const Vec3d& from, const Vec3d& to, double step) {
-  if (!(step > 0)) return {};
-  return from + cut(to - from, step);
+Vec3d approach(const Vec3d& from, const Vec3d& to, double rate, double seconds) {
+  if (!(rate > 0)) return {};
+  return from + cut(to - from, rate * seconds);
 }
 
 // A driver's numbers: one that is none, or below zero, allows nothing.
@@ -41,15 +42,22 @@ DeviceLimits sound(DeviceLimits limits) {
   return limits;
 }
 
-// Motors that would be warm after a few cycles have no peak.
-double ceiling(double peak, double continuous, double heat, double heating_cycles) {
-  if (!(heating_cycles > 100)) return continuous;
+// Motors that would be warm after a few periods have no peak.
+bool has_peak(double heating_seconds, double period) {
+  return heating_seconds / period > 100;
+}
+
+double ceiling(double peak, double continuous, double heat, bool peaks) {
+  if (!peaks) return continuous;
   return peak + (continuous - peak) * std::clamp((heat - k_warm) / (1 - k_warm), 0.0, 1.0);
 }
 
-double warmed(double heat, const Vec3d& given, double continuous, double heating_cycles) {
-  if (!(heating_cycles > 100) || !(continuous > 0)) return 1;
-  return std::clamp(heat + (norm_squared(given) / (continuous * continuous) - heat) / heating_cycles, 0.0, 1.0);
+// After `given` was on for `seconds`; see the header for why cooling takes at least a hundred steps.
+double warmed(double heat, const Vec3d& given, double continuous, double heating_seconds, double seconds) {
+  if (!(continuous > 0)) return 1;
+  const double towards = norm_squared(given) / (continuous * continuous);
+  const double steps = std::max(towards > heat ? 1.0 : 100.0, heating_seconds / seconds);
+  return std::max(0.0, heat + (towards - heat) / steps);
 }
 
 }  // namespace
@@ -59,7 +67,7 @@ DeviceLimits ForceLimiter::limits_of(const Device& device) noexcept {
 }
 
 ForceLimiter::ForceLimiter(Device& device, const LimitSettings& settings)
-    : device_(device), limits_(limits_of(device)), settings_(settings) {
+    : device_(device), limits_(limits_of(device)), settings_(settings), passed_(settings.period) {
   if (device.has_limiter_.exchange(true, std::memory_order_acq_rel))
     throw Error(
         "The device '" + device.name() + "' is in use already, or its driver hangs. Only one loop can serve it.",
@@ -80,9 +88,25 @@ ForceLimiter::~ForceLimiter() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   if (!silent_) let_go();
+  warm_up(settings_.period);
   device_.force_heat_ = state_.force_heat;
   device_.torque_heat_ = state_.torque_heat;
   device_.has_limiter_.store(false, std::memory_order_release);
+}
+
+void ForceLimiter::let_pass(double seconds) noexcept {
+  passed_ = seconds > 0 ? seconds : 0;
+  warm_up(passed_);
+}
+
+void ForceLimiter::warm_up(double seconds) noexcept {
+  const MotorLimits& m = limits_.motors;
+  if (!held_) return;
+  const bool peaks = has_peak(m.heating_seconds, settings_.period);
+  double &force = state_.force_heat, &torque = state_.torque_heat;
+  force = peaks ? warmed(force, held_->force, m.continuous_force, m.heating_seconds, seconds) : 1;
+  torque = peaks ? warmed(torque, held_->torque, m.continuous_torque, m.heating_seconds, seconds) : 1;
+  held_.reset();
 }
 
 ForceLimiter::Written ForceLimiter::write(const Wrench& wanted) noexcept {
@@ -95,6 +119,8 @@ ForceLimiter::Written ForceLimiter::fade_out(const Wrench& wanted) noexcept {
 
 ForceLimiter::Written ForceLimiter::write(const Wrench& wanted, bool fades_out) noexcept {
   if (abandoned_.load(std::memory_order_acquire) || is_disabled() || !try_enter()) return {{}, Motors::off};
+  warm_up(settings_.period);  // unless let_pass has done so
+  const double passed = std::exchange(passed_, settings_.period);
   Wrench target = wanted;
   if (!is_finite(target.force) || !is_finite(target.torque)) {
     refused_.fetch_add(1, std::memory_order_relaxed);
@@ -103,10 +129,11 @@ ForceLimiter::Written ForceLimiter::write(const Wrench& wanted, bool fades_out) 
   double& ramp = state_.ramp;
   Motors motors = Motors::fading;
   if (fades_out) {
-    ramp -= settings_.period / k_fade_out_seconds;
+    ramp -= passed / k_fade_out_seconds;
   } else {
     motors = ramp > 0 ? Motors::on : Motors::restarted;
-    ramp = settings_.ramp_seconds > 0 ? std::min(1.0, ramp + settings_.period / settings_.ramp_seconds) : 1.0;
+    const double rising = ramp > 0 ? passed : std::min(passed, settings_.period);
+    ramp = settings_.ramp_seconds > 0 ? std::min(1.0, ramp + rising / settings_.ramp_seconds) : 1.0;
   }
   if (!(ramp > 1e-9)) {  // what ten steps of a tenth leave is rounding
     let_go();
@@ -114,17 +141,16 @@ ForceLimiter::Written ForceLimiter::write(const Wrench& wanted, bool fades_out) 
     return {{}, Motors::off};
   }
   const MotorLimits& m = limits_.motors;
-  const double cycles = m.heating_seconds / settings_.period;
+  const bool peaks = has_peak(m.heating_seconds, settings_.period);
   const double force =
-      std::min(settings_.max_force, ceiling(m.peak_force, m.continuous_force, state_.force_heat, cycles));
+      std::min(settings_.max_force, ceiling(m.peak_force, m.continuous_force, state_.force_heat, peaks));
   const double torque =
-      std::min(settings_.max_torque, ceiling(m.peak_torque, m.continuous_torque, state_.torque_heat, cycles));
+      std::min(settings_.max_torque, ceiling(m.peak_torque, m.continuous_torque, state_.torque_heat, peaks));
   target = {cut(target.force, force) * ramp, cut(target.torque, torque) * ramp};
   Wrench& last = state_.last;
-  last = {approach(last.force, target.force, settings_.force_rate * settings_.period),
-          approach(last.torque, target.torque, settings_.torque_rate * settings_.period)};
-  state_.force_heat = warmed(state_.force_heat, last.force, m.continuous_force, cycles);
-  state_.torque_heat = warmed(state_.torque_heat, last.torque, m.continuous_torque, cycles);
+  last = {approach(last.force, target.force, settings_.force_rate, passed),
+          approach(last.torque, target.torque, settings_.torque_rate, passed)};
+  held_ = last;
   silent_ = false;
   device_.write(LimitedWrench(last));
   // A driver that hung may come back long after: then nothing here is certain to be alive but this limiter.
@@ -132,16 +158,21 @@ ForceLimiter::Written ForceLimiter::write(const Wrench& wanted, bool fades_out) 
   if (abandoned_.load(std::memory_order_acquire) || is_disabled()) {
     last = {};
     ramp = 0;
+    held_.reset();  // its power was cut while it hung, so it did not hold this for as long as it hung
     written = {{}, Motors::off};
   }
   leave();
   return written;
 }
 
-void ForceLimiter::let_go() noexcept {
+void ForceLimiter::rest() noexcept {
   state_.last = {};
   state_.ramp = 0;
   silent_ = true;
+}
+
+void ForceLimiter::let_go() noexcept {
+  rest();
   if (!is_disabled()) device_.write(LimitedWrench(state_.last));
 }
 
@@ -162,8 +193,9 @@ bool ForceLimiter::enable() noexcept {
   if (!try_enter()) return false;
   const bool works = device_.enable();
   if (works) {
+    rest();
+    device_.write(LimitedWrench(state_.last));  // if the driver hangs even now, the device stays disabled
     device_.disabled_.store(false, std::memory_order_release);
-    let_go();
   }
   leave();
   return works;
@@ -177,7 +209,8 @@ void ForceLimiter::change(const LimitSettings& settings) noexcept {
 }
 
 LimiterState ForceLimiter::state() noexcept {
-  if (!try_enter()) return {};
+  // While it is being released nothing of the force is left. Heat is the writing thread's alone.
+  if (!try_enter()) return {{}, 0, state_.force_heat, state_.torque_heat};
   const LimiterState state = state_;
   leave();
   return state;
@@ -188,13 +221,14 @@ void ForceLimiter::resume(const LimiterState& state) noexcept {
   const bool sound = is_finite(state.last.force) && is_finite(state.last.torque) && std::isfinite(state.ramp) &&
                      std::isfinite(state.force_heat) && std::isfinite(state.torque_heat);
   state_ = {};
+  held_.reset();
   if (sound) {
     const MotorLimits& m = limits_.motors;
     state_.last = {cut(state.last.force, std::min(settings_.max_force, m.peak_force)),
                    cut(state.last.torque, std::min(settings_.max_torque, m.peak_torque))};
     state_.ramp = std::clamp(state.ramp, 0.0, 1.0);
-    state_.force_heat = std::clamp(state.force_heat, 0.0, 1.0);
-    state_.torque_heat = std::clamp(state.torque_heat, 0.0, 1.0);
+    state_.force_heat = std::max(0.0, state.force_heat);
+    state_.torque_heat = std::max(0.0, state.torque_heat);
   }
   leave();
 }

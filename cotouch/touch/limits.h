@@ -2,8 +2,8 @@
 //
 // A wrench asked for becomes a wrench written by, in this order: zero if it is not finite; force and torque cut to
 // their largest magnitude, direction kept; times a ramp that runs from 0 to 1 after engaging, so that a hand already
-// pressed into something is not kicked; then moved from the last output by at most rate * period. All three steps keep
-// the output within the magnitudes: it lies between two outputs that do.
+// pressed into something is not kicked; then moved from the last output by at most rate * t, where t is the time since
+// the write before. All three steps keep the output within the magnitudes: it lies between two outputs that do.
 //
 // The largest magnitude is the least of what is asked for and what the device can bear (MotorLimits). That is the peak
 // P while the motors are cool and the continuous force C once they are warm. Their heat is the average of the squared
@@ -13,6 +13,12 @@
 // where F = C holds it, and not beyond. Torque likewise, with a heat of its own. Nothing counts as cooling while no
 // cycle writes.
 //
+// A force counts for as long as it was really held, which is known when the next one is written (let_pass). Over a step
+// of t seconds the heat goes t / tau of the way to F^2 / C^2, which is never less than the exact 1 - exp(-t / tau)
+// of it. That is the safe side while motors warm up; while they cool, a step counts for a hundredth of tau at most, so
+// that heat is underestimated by no more than half a percent. A write that comes later than any before it may warm them
+// beyond 1, by P^2 / C^2 t / tau: how long a force will be held cannot be known beforehand.
+//
 // Release writes zero at once, without the rate limit: letting go is always safe, and it is what losing power does.
 #pragma once
 
@@ -20,6 +26,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 namespace cotouch {
 
@@ -32,14 +39,14 @@ struct LimitSettings {
   double force_rate = 5000;   // N/s
   double torque_rate = 200;   // N m/s
   double ramp_seconds = 0.1;  // from engaging to full force
-  double period = 1e-3;       // seconds between writes
+  double period = 1e-3;       // seconds between writes, unless let_pass says otherwise
 };
 
 // All a limiter remembers from one write to the next.
 struct LimiterState {
   Wrench last;                             // as written
   double ramp = 0;                         // 0 released, 1 faded in
-  double force_heat = 0, torque_heat = 0;  // 0 cool, 1 as warm as they may become
+  double force_heat = 0, torque_heat = 0;  // 0 cool, 1 as warm as they may become, more if a write came late
 
   friend bool operator==(const LimiterState&, const LimiterState&) = default;
 };
@@ -52,6 +59,12 @@ class ForceLimiter final {
   ~ForceLimiter();
   ForceLimiter(const ForceLimiter&) = delete;
   ForceLimiter& operator=(const ForceLimiter&) = delete;
+
+  // For the writing thread: seconds since its write before, for which what was written then was held. They count for
+  // the next write, too: rate and ramp. Without it a period has passed. The first write after a release gets a period
+  // of the ramp at most: before it there was no force to go on from. Said more than once, the first counts as heat, the
+  // last as time for the next write.
+  void let_pass(double seconds) noexcept;
 
   struct Written {
     Wrench wrench;
@@ -82,7 +95,7 @@ class ForceLimiter final {
   // For the writing thread, between two writes. New limits hold at once: what was written last counts as if it had been
   // cut to them, and the ramp goes on where it is.
   void change(const LimitSettings& settings) noexcept;
-  // Zero, as after a release, while another thread is inside release().
+  // For the writing thread. No force, as after a release, while another thread is inside release().
   LimiterState state() noexcept;
   // Goes on from a recorded state instead of fading in, for repeating a recording. One that is not finite is as after a
   // release.
@@ -99,13 +112,18 @@ class ForceLimiter final {
   bool try_enter() noexcept { return !busy_.exchange(true, std::memory_order_acquire); }
   void leave() noexcept { busy_.store(false, std::memory_order_release); }
   Written write(const Wrench& wanted, bool fades_out) noexcept;
+  void rest() noexcept;
   void let_go() noexcept;
+  void warm_up(double seconds) noexcept;
 
   Device& device_;
   const DeviceLimits limits_;
   LimitSettings settings_;
   std::atomic<bool> busy_{false}, abandoned_{false};
   std::atomic<std::uint64_t> refused_{0};  // wrenches that were not finite
+  // The writing thread's, and so are the heats of the state.
+  double passed_;
+  std::optional<Wrench> held_;  // written last, and not counted as heat yet
   // Touched only between try_enter and leave.
   LimiterState state_;
   bool silent_ = false;  // zero was the last word

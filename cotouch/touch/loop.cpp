@@ -75,7 +75,7 @@ DeviceState TouchLoop::device_state(std::size_t device) const noexcept {
 bool TouchLoop::enable(std::size_t device) noexcept {
   if (core_->given_up || device >= core_->limiters.size()) return false;
   // Of a disabled device no driver is entered any more, so one that is still there hangs.
-  const bool hangs = core_->touching.gate.device() == static_cast<int>(device);
+  const bool hangs = core_->touching.gate.visit().device == static_cast<int>(device);
   return !hangs && core_->limiters[device]->enable();
 }
 
@@ -94,12 +94,12 @@ std::uint64_t TouchLoop::change(const TouchChange& change) {
   return core_->changes.push(change) ? ++core_->changes_asked : 0;
 }
 
-std::uint64_t TouchLoop::run_cycles(std::uint64_t count) {
+std::uint64_t TouchLoop::run_cycles(std::uint64_t count, double late) {
   if (core_->given_up) return 0;
   core_->engage();
   core_->engaged = true;
   for (std::uint64_t done = 0; done < count; ++done)
-    if (core_->cycle(0, core_->settings.limits.period) != Core::Outcome::served) return done;
+    if (core_->cycle(0, late, Core::Clock::none) != Core::Outcome::served) return done;
   return count;
 }
 
@@ -114,24 +114,41 @@ RealtimeStatus TouchLoop::start() {
     throw Error("A device would keep pushing if this program died. Say where cotouch-guard is, which then stops it.",
                 ErrorCode::refused);
   if (!calls.empty()) core.guard = std::make_unique<CrashGuard>(core.settings.guard, calls);
-  core.granted.touch = core.granted.watch = false;
+  core.granted.threads = 0;
   core.running.store(true, std::memory_order_release);
-  const auto run = [this](Core::Thread& thread, void (Core::*body)(const std::stop_token&) noexcept) {
+  const auto run = [this](Core::Thread& thread, auto body) {
     thread.ended.store(false, std::memory_order_release);
-    return std::jthread([core = core_, &thread, body](const std::stop_token& stop) {
-      (core.get()->*body)(stop);
+    try {
+      return std::jthread([core = core_, &thread, body](const std::stop_token& stop) {
+        body(*core, stop);
+        thread.ended.store(true, std::memory_order_release);
+      });
+    } catch (...) {  // the system gave none
       thread.ended.store(true, std::memory_order_release);
-    });
+      throw;
+    }
   };
-  touch_thread_ = run(core.touching, &Core::touch);
-  const auto wait_for = [&core](const bool& flag) {
+  const auto wait_for = [&core](std::size_t threads) {
     std::unique_lock lock(core.granted.mutex);
-    core.granted.both.wait(lock, [&flag] { return flag; });
+    core.granted.more.wait(lock, [&] { return core.granted.threads == threads; });
   };
-  wait_for(core.granted.touch);
-  // Only now: locking memory may take longer than a stall, and no force is on before the first cycle.
-  watch_thread_ = run(core.watching, &Core::watch);
-  wait_for(core.granted.watch);
+  const std::size_t devices = core.devices.size();
+  try {
+    touch_thread_ = run(core.touching, [](Core& its, const std::stop_token& stop) { its.touch(stop); });
+    wait_for(1);
+    // Only now: locking memory may take longer than a stall, and no force is on before the first cycle.
+    for (std::size_t i = 0; i < devices; ++i)
+      letting_go_.push_back(
+          run(core.letting_go[i], [i](Core& its, const std::stop_token& stop) { its.let_go(i, stop); }));
+    wait_for(1 + devices);
+    watch_thread_ = run(core.watching, [](Core& its, const std::stop_token& stop) { its.watch(stop); });
+    wait_for(core.threads());
+  } catch (...) {
+    stop();  // a hand is not touched without all of them
+    core.guard.reset();
+    core.running.store(false, std::memory_order_release);
+    throw;
+  }
   const std::scoped_lock lock(core.granted.mutex);
   RealtimeStatus status = core.granted.status;
   if (status.fifo_priority && !status.fifo_watchdog)
@@ -142,27 +159,28 @@ RealtimeStatus TouchLoop::start() {
 bool TouchLoop::stop() {
   Core& core = *core_;
   if (core.given_up) return false;
-  if (std::exchange(core.engaged, false)) core.release_all(core.touching.gate);
+  if (std::exchange(core.engaged, false)) core.release_all();
   if (!touch_thread_.joinable()) return true;
-  // The watchdog goes last: it guards the touch thread until that has ended.
-  const std::pair<std::jthread*, Core::Thread*> threads[] = {{&touch_thread_, &core.touching},
-                                                             {&watch_thread_, &core.watching}};
   std::vector<int> stuck;
-  for (const auto& [thread, shared] : threads) {
-    thread->request_stop();
-    const auto end = std::chrono::steady_clock::now() + k_patience;
+  using Clock = std::chrono::steady_clock;
+  const auto end_thread = [&stuck](std::jthread& thread, Core::Thread& shared, Clock::time_point end) {
+    if (!thread.joinable()) return;
+    thread.request_stop();
     int device = DriverGate::k_outside;
-    while (!shared->ended.load(std::memory_order_acquire) && device == DriverGate::k_outside) {
+    while (!shared.ended.load(std::memory_order_acquire) && device == DriverGate::k_outside) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      if (std::chrono::steady_clock::now() > end) device = shared->gate.give_up();
+      if (Clock::now() > end) device = shared.gate.give_up();
     }
-    if (device == DriverGate::k_outside) {
-      thread->join();
-      continue;
-    }
-    thread->detach();
+    if (device == DriverGate::k_outside) return thread.join();
+    thread.detach();
     stuck.push_back(device);
-  }
+  };
+  end_thread(touch_thread_, core.touching, Clock::now() + k_patience);
+  const auto end = Clock::now() + k_patience;
+  for (std::size_t i = 0; i < letting_go_.size(); ++i) end_thread(letting_go_[i], core.letting_go[i], end);
+  letting_go_.clear();
+  // Last: it disables a device in whose driver one of the others hangs long before they are given up here.
+  end_thread(watch_thread_, core.watching, Clock::time_point::max());  // it is in no driver
   if (!stuck.empty()) {
     core.given_up = true;
     for (std::size_t i = 0; i < core.limiters.size(); ++i) {

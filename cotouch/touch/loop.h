@@ -2,11 +2,15 @@
 //
 // The touch thread waits on the monotonic clock at absolute times, asks for SCHED_FIFO and locked memory (and says what
 // it got), and meets other threads only through channels that never wait. A second thread, of a higher priority,
-// watches it: when no cycle has finished for `stall_seconds`, it takes all forces away through the limiters. If the
-// touch thread is stuck in a driver, that device is disabled: no force until it is enabled on purpose. A force is also
-// zero when its device is lost, when the loop stops and before it starts, and after each of these it fades in again.
-// Readings that cannot be true let it fade out (reading_check.h); cycles that come late soften the coupling
-// (softening.h). If a device stays on when its process dies, a guard process takes its force away (crash_guard.h).
+// watches it: when no cycle has finished for `stall_seconds`, all forces are taken away through the limiters, by a
+// thread for each device. A device in whose driver a thread is stuck meanwhile is disabled: no force until it is
+// enabled on purpose (watchdog.h). A force is also zero when its device is lost, when the loop stops and before it
+// starts, and after each of these it fades in again. Readings that cannot be true let it fade out (reading_check.h);
+// cycles that come late soften the coupling (softening.h). If a device stays on when its process dies, a guard process
+// takes its force away (crash_guard.h); while that one does not answer the force fades out.
+//
+// What a device's limits state for a second holds for a second: heat, rates, fades and checks go by the time that has
+// passed, however late cycles come. A recording keeps it. The world's own step is a tick, whatever the clock says.
 //
 // The world says which of its hands a device is: alone the first is hand 0, and so on; in a world shared with others
 // only the first device has a hand (TouchWorld::hand_of). What is recorded is by device. The same cycle can be run
@@ -42,13 +46,14 @@ struct HandSample {
 
 // One cycle as it is recorded: with the state before it, all that the state after it depends on, and that state's hash.
 struct TouchSample {
-  double time = 0;  // seconds since the first cycle, a whole number of periods
+  double time = 0;  // seconds since the first cycle if none had come late, a whole number of periods
   std::array<HandSample, k_loop_hands> hands;
   std::array<std::uint8_t, k_recorded_pairs> levels{};
   std::uint64_t state_hash = 0;
   std::uint32_t in_contact = 0, visited = 0;
   float deepest = 0;           // metres
   std::uint32_t cycle_ns = 0;  // time the cycle took
+  double late = 0;             // seconds by which its forces were written later than a period after those before
 };
 
 // What the loop feels with. A running loop takes a new one over whole, between two cycles, and the forces go on.
@@ -123,16 +128,18 @@ class TouchLoop {
   // was stopped.
   RealtimeStatus start();
   // Ends the threads and leaves the devices at zero force. Does nothing when they do not run. Waits for the loop's own
-  // code, but for a driver only half a second: if one does not come back, all devices are disabled, the thread inside
-  // the driver is left behind and this returns false. From then on the loop only shows what was. Such a thread touches
-  // neither world nor devices if it comes back after all, but the driver itself may: that device must not be destroyed.
+  // code, but for a driver only half a second, and as long again for one that was to be let go: if one does not come
+  // back, all devices are disabled, the thread inside the driver is left behind and this returns false. From then on
+  // the loop only shows what was. Such a thread touches neither world nor devices if it comes back after all, but the
+  // driver itself may: that device must not be destroyed.
   bool stop();
   // False before start and after the loop ended by itself or by stop().
   bool running() const noexcept;
 
-  // Up to `count` cycles in this thread without waiting for the clock. Returns how many were done before all devices
-  // were lost. The forces stay on between calls; stop() takes them away. Throws Error if a device is in use.
-  std::uint64_t run_cycles(std::uint64_t count);
+  // Up to `count` cycles in this thread without waiting for the clock, each `late` seconds later than a period after
+  // the one before. Returns how many were done before all devices were lost. The forces stay on between calls; stop()
+  // takes them away. Throws Error if a device is in use.
+  std::uint64_t run_cycles(std::uint64_t count, double late = 0);
 
   // For the thread that starts and stops: from the next cycle on feel like this. Returns the change's number, which the
   // frames show once it is taken, or 0 if too many are waiting because the loop stands still. Throws Error if the world
@@ -157,6 +164,7 @@ class TouchLoop {
   // Shared with the threads: one that hangs in a driver keeps it alive when the loop is gone.
   std::shared_ptr<Core> core_;
   std::jthread touch_thread_, watch_thread_;
+  std::vector<std::jthread> letting_go_;  // one a device
 };
 
 }  // namespace cotouch

@@ -10,9 +10,6 @@ namespace cotouch {
 namespace {
 
 constexpr std::size_t k_waiting_changes = 16;
-constexpr std::int64_t k_longest_look_ns = 5'000'000;  // between two looks of the watchdog
-constexpr auto k_second_look = std::chrono::milliseconds(1);
-constexpr std::uint32_t k_busy_cycles = 20;  // until a driver that keeps the watchdog counts as hanging
 
 }  // namespace
 
@@ -48,12 +45,11 @@ void TouchLoop::Core::write_mark() noexcept {
   });
 }
 
-bool TouchLoop::Core::release_all(DriverGate& gate, int except) noexcept {
+bool TouchLoop::Core::release_all() noexcept {
   for (std::size_t i = 0; i < limiters.size(); ++i) {
-    if (static_cast<int>(i) == except) continue;
-    gate.enter(i);
+    touching.gate.enter(i);
     limiters[i]->release();
-    if (!gate.leave()) return false;
+    if (!touching.gate.leave()) return false;
   }
   return true;
 }
@@ -64,7 +60,7 @@ void TouchLoop::Core::disable(std::size_t device) noexcept {
 }
 
 // False, here and below: given up.
-bool TouchLoop::Core::take_changes() noexcept {
+bool TouchLoop::Core::take_changes(double passed) noexcept {
   for (TouchChange change; changes.pop(change);) {
     change.limits.period = settings.limits.period;
     if (change.world != nullptr && change.world != world) {
@@ -72,11 +68,14 @@ bool TouchLoop::Core::take_changes() noexcept {
         // What the old world has come to is no state of a world: the new one begins at its start, and what it makes
         // the hands feel fades in.
         now_.restarts += 1;
-        if (!release_all(touching.gate)) return false;
+        if (!release_all()) return false;
       }
       world = change.world;
     }
-    for (const auto& limiter : limiters) limiter->change(change.limits);
+    for (const auto& limiter : limiters) {
+      limiter->let_pass(passed);  // a recording that begins at the mark does not know what is on by now
+      limiter->change(change.limits);
+    }
     now_.change += 1;
     write_mark();
   }
@@ -84,6 +83,8 @@ bool TouchLoop::Core::take_changes() noexcept {
 }
 
 bool TouchLoop::Core::read_devices(double passed) noexcept {
+  // After a late cycle the next one may begin too early: its reading may be as old as any, its force is held as long.
+  const double held = std::max(passed, settings.limits.period);
   any_ = false;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     Served& served = served_[i];
@@ -98,18 +99,20 @@ bool TouchLoop::Core::read_devices(double passed) noexcept {
       if (!touching.gate.leave()) return false;
     }
     any_ = any_ || present || disabled;
+    const bool powerless = disabled || limiters[i]->is_disabled();  // perhaps only since it was inside
     const DeviceLimits& limits = limiters[i]->device_limits();
     const bool was_sound = served.sound;
     if (!present) served.check.forget();
-    served.sound = !present || served.check.take(served.reading, limits, passed);
+    served.sound = !present || served.check.take(served.reading, limits, held);
     now_.faults += was_sound && !served.sound ? 1 : 0;
-    const DeviceState state = disabled        ? DeviceState::disabled
-                              : !present      ? DeviceState::lost
-                              : !served.sound ? DeviceState::faulty
-                                              : DeviceState::ready;
+    const DeviceState state = powerless         ? DeviceState::disabled
+                              : !present        ? DeviceState::lost
+                              : !served.sound   ? DeviceState::faulty
+                              : is_unguarded(i) ? DeviceState::unguarded
+                                                : DeviceState::ready;
     now_.devices[i] = state;
     states[i].store(state, std::memory_order_release);
-    const double share = served.softening.next(limits, world->model().settings().coupling, passed);
+    const double share = served.softening.next(limits, world->model().settings().coupling, held, passed);
     HandSample& hand = now_.sample.hands[i];
     const DeviceReading& reading = served.reading;
     if (present && (served.sound || served.check.has_pose()))
@@ -121,7 +124,14 @@ bool TouchLoop::Core::read_devices(double passed) noexcept {
   return true;
 }
 
-bool TouchLoop::Core::write_forces() noexcept {
+double TouchLoop::Core::late_forces(double late, Clock clock) noexcept {
+  if (clock == Clock::none) return late;
+  const std::int64_t now = monotonic_ns(), before = std::exchange(last_write_ns_, now);
+  return before == 0 ? 0 : static_cast<double>(now - before) * 1e-9 - settings.limits.period;
+}
+
+bool TouchLoop::Core::write_forces(double passed) noexcept {
+  for (const auto& limiter : limiters) limiter->let_pass(passed);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     Served& served = served_[i];
     HandSample& hand = now_.sample.hands[i];
@@ -134,38 +144,43 @@ bool TouchLoop::Core::write_forces() noexcept {
     if (limiter.is_disabled()) continue;
     ForceLimiter::Written written{{}, Motors::off};
     touching.gate.enter(i);
-    if (motors == Motors::off || motors == Motors::restarted) limiter.release();
-    if (motors != Motors::off)
-      written =
-          served.sound && motors != Motors::fading ? limiter.write(now_.wanted[i]) : limiter.fade_out(now_.wanted[i]);
+    const bool stalled = stalls_.load() != now_.stalls;  // not before it has entered: see DriverGate::enter
+    const bool off = stalled || motors == Motors::off;
+    const bool trusted = served.sound && motors != Motors::fading && !is_unguarded(i);
+    if (off || motors == Motors::restarted) limiter.release();
+    if (!off) written = trusted ? limiter.write(now_.wanted[i]) : limiter.fade_out(now_.wanted[i]);
     if (!touching.gate.leave()) return false;
     hand.felt = written.wrench;
     hand.motors = written.motors;
-    // Where the watchdog got stuck nobody else would notice.
-    served.busy = watching.gate.device() == static_cast<int>(i) ? served.busy + 1 : 0;
-    if (served.busy == k_busy_cycles) disable(i);
   }
   return true;
 }
 
-TouchLoop::Core::Outcome TouchLoop::Core::cycle(std::uint64_t missed, double passed) noexcept {
+TouchLoop::Core::Outcome TouchLoop::Core::cycle(std::uint64_t missed, double late, Clock clock) noexcept {
   const RealtimeSection section;
   const std::int64_t begin = monotonic_ns();
+  const double passed = std::max(0.0, settings.limits.period + late);
   now_.missed += missed;
-  // What the watchdog has begun to let go: it may be stuck on the way. And after a standstill of the whole process it
-  // may not have been faster.
-  const std::uint64_t stalls = stalls_.load(std::memory_order_acquire);
-  const bool stood = stalls != now_.stalls || (passed > settings.limits.period && passed >= settings.stall_seconds);
+  // What the watchdog has begun to let go: others may be stuck on the way. And after a standstill of the whole process
+  // it may not have been faster.
+  const std::uint64_t stalls = stalls_.load();
+  const bool stood = stalls != now_.stalls || (late > 0 && passed >= settings.stall_seconds);
   now_.stalls = stalls;
-  if (stood && !release_all(touching.gate)) return Outcome::given_up;
-  if (!take_changes() || !read_devices(passed)) return Outcome::given_up;
+  if (stood) {
+    if (!release_all()) return Outcome::given_up;
+    progress_ns_.store(monotonic_ns());
+    answered_.store(stalls);
+  }
+  if (!take_changes(passed) || !read_devices(passed)) return Outcome::given_up;
   world->cycle(std::span(inputs_).first(devices.size()));
 
   TouchSample& sample = now_.sample;
   now_.state = any_ ? TouchState::touching : TouchState::device_lost;
   now_.cycle += 1;
   sample.time = static_cast<double>(now_.cycle - 1) * settings.limits.period;
-  if (!write_forces()) return Outcome::given_up;
+  // Between two writes, not between two beginnings: a step of the world may take long.
+  sample.late = late_forces(late, clock);
+  if (!write_forces(std::max(0.0, settings.limits.period + sample.late))) return Outcome::given_up;
   now_.contact = world->scratch().stats();
   sample.in_contact = now_.contact.in_contact;
   sample.deepest = now_.contact.deepest;
@@ -182,14 +197,18 @@ TouchLoop::Core::Outcome TouchLoop::Core::cycle(std::uint64_t missed, double pas
   const bool recorded = settings.queued_samples > 0 && (any_ || settings.wait_for_device);
   if (recorded && !samples.push(sample)) ++now_.samples_dropped;
   cycle_times.add(now_.cycle_ns);
-  last_cycle_ns_.store(end, std::memory_order_release);
-  if (guard && !guard->beat()) {
-    // Nobody would silence them after a crash.
-    for (std::size_t i = 0; i < devices.size(); ++i)
-      if (needs_guard[i] && !limiters[i]->is_disabled()) disable(i);
-  }
+  progress_ns_.store(end);
+  if (guard) heed_guard();
   publish();
   return any_ ? Outcome::served : Outcome::lost;
+}
+
+void TouchLoop::Core::heed_guard() noexcept {
+  const CrashGuard::State state = guard->beat();
+  guard_is_silent_ = state != CrashGuard::State::answers;
+  if (state != CrashGuard::State::gone) return;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (needs_guard[i] && !limiters[i]->is_disabled()) disable(i);
 }
 
 void TouchLoop::Core::publish() noexcept {
@@ -199,15 +218,26 @@ void TouchLoop::Core::publish() noexcept {
   });
 }
 
-void TouchLoop::Core::touch(const std::stop_token& stop) noexcept {
+template <class Tell>
+void TouchLoop::Core::is_ready(Tell tell) {
   {
-    const RealtimeStatus status = request_realtime(k_touch_priority);
     const std::scoped_lock lock(granted.mutex);
-    granted.status = status;
-    granted.touch = true;
+    tell(granted.status);
+    ++granted.threads;
   }
-  granted.both.notify_all();
-  last_cycle_ns_.store(monotonic_ns(), std::memory_order_release);
+  granted.more.notify_all();
+}
+
+void TouchLoop::Core::touch(const std::stop_token& stop) noexcept {
+  const RealtimeStatus realtime = request_realtime(k_touch_priority);
+  guard_is_silent_ = false;
+  last_write_ns_ = 0;
+  is_ready([&](RealtimeStatus& status) { status = realtime; });
+  {
+    // A hand is not touched without those that take the force away.
+    std::unique_lock lock(granted.mutex);
+    granted.more.wait(lock, stop, [this] { return granted.threads == threads(); });
+  }
 
   const double period = settings.limits.period;
   PeriodicTimer timer(std::chrono::nanoseconds(std::llround(period * 1e9)));
@@ -216,12 +246,12 @@ void TouchLoop::Core::touch(const std::stop_token& stop) noexcept {
   while (!stop.stop_requested() && (outcome == Outcome::served || settings.wait_for_device)) {
     const std::uint64_t missed = timer.wait();
     const std::int64_t now = monotonic_ns();
-    const double passed = last == 0 ? period : std::max(period, static_cast<double>(now - last) * 1e-9);
+    const double late = last == 0 ? 0 : static_cast<double>(now - last) * 1e-9 - period;
     last = now;
-    outcome = cycle(missed, passed);
+    outcome = cycle(missed, late, Clock::monotonic);
     if (outcome == Outcome::given_up) return;
   }
-  if (!release_all(touching.gate)) return;
+  if (!release_all()) return;
   now_.state = outcome == Outcome::served ? TouchState::stopped : TouchState::device_lost;
   now_.wanted = {};
   for (HandSample& hand : now_.sample.hands) hand.felt = {};
@@ -229,32 +259,65 @@ void TouchLoop::Core::touch(const std::stop_token& stop) noexcept {
   running.store(false, std::memory_order_release);
 }
 
-void TouchLoop::Core::watch(const std::stop_token& stop) noexcept {
-  {
-    const std::string refused = request_priority(k_watchdog_priority);
-    const std::scoped_lock lock(granted.mutex);
-    granted.status.fifo_watchdog = refused.empty();
-    granted.watch = true;
-  }
-  granted.both.notify_all();
-  const auto limit = static_cast<std::int64_t>(settings.stall_seconds * 1e9);
-  PeriodicTimer timer(std::chrono::nanoseconds(std::min(limit / 4 + 1, k_longest_look_ns)));
-  std::int64_t stalled_at = 0;  // the last cycle seen when the force was taken away: once a stall, not once a look
-  while (!stop.stop_requested()) {
-    timer.wait();
-    const std::int64_t last = last_cycle_ns_.load(std::memory_order_acquire);
-    if (!running.load(std::memory_order_acquire) || monotonic_ns() - last < limit || last == stalled_at) continue;
-    // In a driver? Twice, because the touch thread may just have come back. That one first, and without waiting: what
-    // is wrong with it may be wrong with the others, too.
-    const int stuck = touching.gate.device();
-    if (stuck >= 0) {
-      std::this_thread::sleep_for(k_second_look);
-      if (last_cycle_ns_.load(std::memory_order_acquire) != last) continue;
-      if (touching.gate.device() == stuck) disable(static_cast<std::size_t>(stuck));
+void TouchLoop::Core::let_go(std::size_t device, const std::stop_token& stop) noexcept {
+  request_priority(k_letting_go_priority);
+  is_ready([](RealtimeStatus&) {});
+  LettingGo& own = letting_go[device];
+  for (;;) {
+    {
+      std::unique_lock lock(own.mutex);
+      if (!own.wake.wait(lock, stop, [&own] { return own.asked; })) return;
+      own.asked = false;
     }
-    stalled_at = last;
-    stalls_.fetch_add(1, std::memory_order_release);
-    if (!release_all(watching.gate, touching.gate.device())) return;
+    const std::uint32_t number = own.progress.asked();
+    own.gate.enter(device);
+    const bool is_zero = limiters[device]->release();
+    if (!own.gate.leave()) return;
+    own.progress.finish(number, is_zero);
+  }
+}
+
+Watchdog::Seen TouchLoop::Core::seen() const noexcept {
+  Watchdog::Seen seen;
+  // In this order: progress that is new counts as such, and what was asked for is not taken for done.
+  seen.running = running.load();
+  seen.answered = answered_.load() == stalls_.load();
+  seen.progress_ns = progress_ns_.load();
+  seen.touch = touching.gate.visit();
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    seen.devices[i] = {limiters[i]->is_disabled(), letting_go[i].progress.get(), letting_go[i].gate.visit()};
+  seen.now_ns = monotonic_ns();
+  return seen;
+}
+
+void TouchLoop::Core::announce_stall() noexcept {
+  for (LettingGo& thread : letting_go) thread.progress.forget();
+  stalls_.fetch_add(1);
+}
+
+void TouchLoop::Core::ask_to_let_go(std::size_t device) {
+  LettingGo& thread = letting_go[device];
+  thread.progress.ask();
+  {
+    const std::scoped_lock lock(thread.mutex);
+    thread.asked = true;
+  }
+  thread.wake.notify_one();
+}
+
+void TouchLoop::Core::watch(const std::stop_token& stop) noexcept {
+  const bool has_priority = request_priority(k_watchdog_priority).empty();
+  progress_ns_.store(monotonic_ns());  // the touch thread begins as soon as this one is ready
+  is_ready([&](RealtimeStatus& status) { status.fifo_watchdog = has_priority; });
+  Watchdog watchdog(settings.stall_seconds, devices.size());
+  while (!stop.stop_requested()) {
+    const Watchdog::Orders orders = watchdog.look(seen());
+    if (orders.announce) announce_stall();
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (orders.devices[i] == Watchdog::Order::disable) disable(i);
+      if (orders.devices[i] == Watchdog::Order::let_go) ask_to_let_go(i);
+    }
+    std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<std::int64_t>(0, orders.look_ns - monotonic_ns())));
   }
 }
 

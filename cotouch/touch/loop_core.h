@@ -1,45 +1,22 @@
 // The inside of a touch loop: what its threads share.
 //
-// Three parties may call a driver: the touch thread, the watchdog and whoever calls run_cycles. Any of them may never
-// come back. Each thread therefore goes through a gate: it says which device it is about to call, and after the call
-// asks whether it was given up meanwhile. Both are one atomic exchange of the same word, so either the thread is back
-// before it is given up, or it finds out before it touches anything but the core, which it keeps alive.
+// The touch thread, the watch thread, which never enters a driver but to disable it, and for each device a thread that
+// lets it go when the watch thread asks for that (watchdog.h).
 #pragma once
 
 #include <cotouch/base/channel.h>
 #include <cotouch/touch/crash_guard.h>
+#include <cotouch/touch/driver_gate.h>
 #include <cotouch/touch/loop.h>
 #include <cotouch/touch/reading_check.h>
 #include <cotouch/touch/softening.h>
+#include <cotouch/touch/watchdog.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
 
 namespace cotouch {
-
-class DriverGate {
- public:
-  static constexpr int k_outside = -1;
-
-  // The thread's own: about to call a driver, and back from it. False: it was given up and has to end at once.
-  void enter(std::size_t device) noexcept { at_.store(static_cast<int>(device), std::memory_order_release); }
-  bool leave() noexcept {
-    int at = at_.load(std::memory_order_relaxed);
-    return at != k_given_up && at_.compare_exchange_strong(at, k_outside, std::memory_order_acq_rel);
-  }
-  // For others: the device whose driver the thread is in.
-  int device() const noexcept { return at_.load(std::memory_order_acquire); }
-  // The device whose driver the thread will not come back from; k_outside if it is in none.
-  int give_up() noexcept {
-    int at = at_.load(std::memory_order_acquire);
-    return at >= 0 && at_.compare_exchange_strong(at, k_given_up, std::memory_order_acq_rel) ? at : k_outside;
-  }
-
- private:
-  static constexpr int k_given_up = -2;
-  std::atomic<int> at_{k_outside};
-};
 
 class TouchLoop::Core {
  public:
@@ -49,25 +26,37 @@ class TouchLoop::Core {
   void engage();
 
   enum class Outcome : std::uint8_t { served, lost, given_up };
-  // `passed`: seconds since the cycle before, for which its forces were held.
-  Outcome cycle(std::uint64_t missed, double passed) noexcept;
+  // `late`: seconds beyond a period since the cycle before began. How long its forces were held is told by the clock;
+  // without one for as long.
+  enum class Clock : std::uint8_t { none, monotonic };
+  Outcome cycle(std::uint64_t missed, double late, Clock clock) noexcept;
 
-  // The two threads, from their first line to their last.
+  // The threads, from their first line to their last.
   void touch(const std::stop_token& stop) noexcept;
   void watch(const std::stop_token& stop) noexcept;
-  bool release_all(DriverGate& gate, int except = DriverGate::k_outside) noexcept;
+  void let_go(std::size_t device, const std::stop_token& stop) noexcept;
+  bool release_all() noexcept;  // by the touch thread
+  void disable(std::size_t device) noexcept;
 
   struct Thread {
     DriverGate gate;
     std::atomic<bool> ended{true};
   };
+  struct LettingGo : Thread {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    bool asked = false;
+    LettingGoProgress progress;
+  };
   // What each of them was granted, once it is known.
   struct Granted {
     std::mutex mutex;
-    std::condition_variable both;
-    bool touch = false, watch = false;
+    std::condition_variable_any more;
+    std::size_t threads = 0;
     RealtimeStatus status;
   };
+
+  std::size_t threads() const noexcept { return devices.size() + 2; }  // one touches, one watches
 
   std::vector<Device*> devices;
   TouchWorld* world;
@@ -75,6 +64,7 @@ class TouchLoop::Core {
   TouchLoopSettings settings;
   std::vector<std::unique_ptr<ForceLimiter>> limiters;  // one a device, from the first cycle or start on
   Thread touching, watching;
+  std::array<LettingGo, k_loop_hands> letting_go;
   Granted granted;
   std::array<bool, k_loop_hands> needs_guard{};
   std::unique_ptr<CrashGuard> guard;  // made and ended by the starting thread while no other runs
@@ -91,12 +81,19 @@ class TouchLoop::Core {
   std::array<std::atomic<DeviceState>, k_loop_hands> states{};
 
  private:
-  bool take_changes() noexcept;
+  bool take_changes(double passed) noexcept;
   bool read_devices(double passed) noexcept;
-  bool write_forces() noexcept;
+  bool write_forces(double passed) noexcept;
+  double late_forces(double late, Clock clock) noexcept;
+  void heed_guard() noexcept;
   void publish() noexcept;
-  void disable(std::size_t device) noexcept;
   void write_mark() noexcept;
+  bool is_unguarded(std::size_t device) const noexcept { return needs_guard[device] && guard_is_silent_; }
+  template <class Tell>
+  void is_ready(Tell tell);  // a thread has got what it asked for, and tells what that was
+  Watchdog::Seen seen() const noexcept;
+  void announce_stall() noexcept;
+  void ask_to_let_go(std::size_t device);
 
   // What a cycle knows of a device.
   struct Served {
@@ -104,14 +101,16 @@ class TouchLoop::Core {
     ReadingCheck check;
     Softening softening;
     bool sound = true;
-    std::uint32_t busy = 0;  // cycles in a row in which the watchdog was inside its driver
   };
   std::array<Served, k_loop_hands> served_;
   std::array<HandInput, k_loop_hands> inputs_;
-  bool any_ = false;  // device is there
-  TouchFrame now_;    // the touch thread's
-  std::atomic<std::int64_t> last_cycle_ns_{0};
-  std::atomic<std::uint64_t> stalls_{0};
+  bool any_ = false;                // device is there
+  bool guard_is_silent_ = false;    // nobody is known to be there who would silence devices after a crash
+  std::int64_t last_write_ns_ = 0;  // 0: none since it was started
+  TouchFrame now_;                  // the touch thread's
+  std::atomic<std::int64_t> progress_ns_{0};
+  std::atomic<std::uint64_t> stalls_{0};    // announced by the watch thread
+  std::atomic<std::uint64_t> answered_{0};  // by the touch thread, which has let go of everything
 };
 
 }  // namespace cotouch

@@ -61,6 +61,7 @@ void collect_samples(TouchLoop& loop, Recording& recording, std::uint64_t first)
     kept.visited = sample.visited;
     kept.deepest = sample.deepest;
     kept.cycle_ns = sample.cycle_ns;
+    kept.late = sample.late;
   }
 }
 
@@ -155,6 +156,8 @@ bool Replay::next() noexcept {
   for (; next_event_ < recording_.events.size() && recording_.events[next_event_].tick <= done_; ++next_event_)
     if (recording_.events[next_event_].kind == RecordedEvent::Kind::reset) world_.state() = start_;
   world_.cycle(std::span(inputs).first(there));
+  const double passed = std::max(0.0, recording_.limits.period + was.late);
+  for (const auto& limited : limited_) limited->limiter.let_pass(passed);
   for (std::size_t i = there; i < limited_.size(); ++i) limited_[i]->limiter.release();
   for (std::size_t i = 0; i < there; ++i) {
     HandSample& hand = felt_.hands[i];
@@ -182,7 +185,7 @@ bool Replay::next() noexcept {
   return true;
 }
 
-// Bit for bit, but for when the cycles were, how long they took, and how many nodes temporal coherence spared.
+// Bit for bit, but for how long the cycles took, and how many nodes temporal coherence spared.
 bool Replay::is_same(const RecordedSample& was) const noexcept {
   for (std::size_t i = 0; i < felt_.hands.size(); ++i)
     if (!(felt_.hands[i].felt == was.hands[i].felt && felt_.hands[i].motors == was.hands[i].motors)) return false;

@@ -18,15 +18,17 @@
 // bytes of its content; the content; u64 XXH3 of the hash before it (the head's or the last block's) and the block up
 // to here. Kinds:
 //   1  samples, each: f64 time; u64 state hash; u32 points in contact; u32 nodes visited; f32 deepest; u32 nanoseconds;
-//      u32 number of hands up to the last one that was there (of which the upper 16 bits are 0, kept for flags that say
-//      what else follows); for each of these u32 present and, if it is 1, u32 action, u32 body, u32 buttons, u32
-//      motors, pose (7 f64), felt (6 f64), f64 stiffness; P bytes of levels
+//      u32 number of hands up to the last one that was there, with flags in its upper 16 bits; if bit 16 is set, f64
+//      seconds by which its forces were late, else they were written a period after those before (the other bits are 0,
+//      kept for what else may follow); for each of these hands u32 present and, if it is 1, u32 action, u32 body, u32
+//      buttons, u32 motors, pose (7 f64), felt (6 f64), f64 stiffness; P bytes of levels
 //   2  events, each: u64 tick; u32 hand (all bits set: none); u32 kind; u32 length of its text; the text
 //   3  the end: u64 number of samples; u64 number of events. Nothing follows.
 // A file whose last whole block is another one breaks off there: the program was ended, or the disk was full.
 //
 // Files of version 5, all in one with a hash behind it and without heat, motors' limits and stiffness, and of version
-// 4, which knew only loops, are read as well.
+// 4, which knew only loops, are read as well. Files without bit 16 were made when limits went by cycles, or by a loop
+// that was never late: both are felt again as if a period had passed each time.
 #pragma once
 
 #include <cotouch/touch/loop.h>
@@ -46,13 +48,14 @@ inline constexpr std::size_t k_event_text = 512;  // bytes
 
 // One step as it was recorded. A loop's TouchSample has room for every hand, which would be too much to keep.
 struct RecordedSample {
-  double time = 0;                // seconds since the first step, a whole number of periods
+  double time = 0;                // seconds since the first step if none had come late, a whole number of periods
   std::vector<HandSample> hands;  // up to the last one that was there
   std::array<std::uint8_t, k_recorded_pairs> levels{};
   std::uint64_t state_hash = 0;
   std::uint32_t in_contact = 0, visited = 0;  // not known of a shared session; a replay finds them
   float deepest = 0;                          // metres
   std::uint32_t cycle_ns = 0;                 // time the cycle took
+  double late = 0;                            // seconds beyond a period since the forces before
 
   const HandSample& hand(std::size_t index) const noexcept;  // one that is not there if it is beyond the last
 };
@@ -87,6 +90,7 @@ struct Recording {
   std::vector<RecordedSample> samples;
   std::vector<RecordedEvent> events;  // in the order in which they were learnt
   bool finished = true;               // false: it breaks off, and there was more
+  std::uint64_t unread = 0;           // bytes of its file behind what could be read
   // While it is made and goes to disk (recording_stream.h): what came before the samples and events that are here.
   std::uint64_t handed_on = 0, events_handed_on = 0;
 
@@ -138,7 +142,7 @@ class Replay {
   const RecordedSample& sample() const noexcept { return felt_; }  // felt again; times are the recorded ones
   // Of the samples so far: how many came out the same before the first that did not.
   std::size_t same() const noexcept { return same_; }
-  bool identical() const noexcept { return same_ == done_; }
+  bool identical() const noexcept { return done_ > 0 && same_ == done_; }  // of nothing, nothing is known
 
  private:
   class Silent final : public Device {  // what a limiter writes to

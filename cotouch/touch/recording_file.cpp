@@ -4,6 +4,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
+#include <cotouch/base/read_file.h>
 
 #include <cotouch/touch/recording_format.h>
 
@@ -155,8 +156,9 @@ Recording parse_blocks(std::span<const std::byte> bytes, Reader in, const std::s
   if (!in.ok || digest != hash_bytes(bytes.first(head))) refuse(name, "its beginning is damaged.");
   r.finished = false;
   while (!r.finished) {
+    r.unread = in.left();
     const std::optional<FoundBlock> block = next_block(in, digest);
-    if (!block) break;
+    if (!block) return r;
     Reader content(block->content);
     switch (block->kind) {
       case Block::samples:
@@ -181,7 +183,8 @@ Recording parse_blocks(std::span<const std::byte> bytes, Reader in, const std::s
     }
     if (!content.ok || content.left() != 0) refuse(name, k_senseless);
   }
-  if (r.finished && in.left() != 0) refuse(name, "it has something behind its end.");
+  if (in.left() != 0) refuse(name, "it has something behind its end.");
+  r.unread = 0;
   return r;
 }
 
@@ -257,8 +260,8 @@ Recording parse_recording(std::span<const std::byte> bytes, const std::string& n
 }
 
 Recording read_recording(const std::filesystem::path& file) {
-  const MappedFile mapped = map_file(file);
-  return parse_recording(mapped.bytes, file.string());
+  const FileCopy copy = read_file(file);
+  return parse_recording(copy.bytes, file.string());
 }
 
 }  // namespace cotouch

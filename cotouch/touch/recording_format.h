@@ -128,7 +128,9 @@ void visit(Io& io, Visited<Io, HandSample>& hand, std::uint32_t version) {
   visit(io, hand.felt);
   if (version > k_version_in_one) io(hand.stiffness);
 }
-// A sample's first word: how many hands. Its upper 16 bits are kept for flags of later versions.
+// In the same word as how many hands there are.
+inline constexpr std::uint32_t k_is_late = 1U << 16U;
+
 template <class Io>
 void visit(Io& io, Visited<Io, RecordedSample>& sample, std::uint32_t hands, std::uint32_t pairs,
            std::uint32_t version = k_version) {
@@ -138,8 +140,12 @@ void visit(Io& io, Visited<Io, RecordedSample>& sample, std::uint32_t hands, std
   if constexpr (!Io::k_reads) {
     while (there > 0 && !sample.hands[there - 1].input.present) --there;
   }
-  io(there);
+  std::uint32_t word = there | (sample.late != 0 ? k_is_late : 0U);
+  io(word);
+  const bool is_late = version > k_version_in_one && (word & k_is_late) != 0;
+  if (is_late) io(sample.late);
   if constexpr (Io::k_reads) {
+    there = is_late ? word - k_is_late : word;
     io.ok = io.ok && there <= hands;
     sample.hands.resize(io.ok ? there : 0);
   }

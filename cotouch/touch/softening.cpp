@@ -22,9 +22,10 @@ double bearable_share(const DeviceLimits& device, const CouplingSettings& coupli
   return share >= 0 ? share : 0;
 }
 
-double Softening::next(const DeviceLimits& device, const CouplingSettings& coupling, double held) noexcept {
+double Softening::next(const DeviceLimits& device, const CouplingSettings& coupling, double held,
+                       double passed) noexcept {
   const double bearable = bearable_share(device, coupling, held);
-  share_ = bearable < share_ ? bearable : std::min(bearable, share_ + held / k_stiffening_seconds);
+  share_ = bearable < share_ ? bearable : std::min(bearable, share_ + passed / k_stiffening_seconds);
   return share_;
 }
 

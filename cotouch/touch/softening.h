@@ -25,8 +25,9 @@ double bearable_share(const DeviceLimits& device, const CouplingSettings& coupli
 
 class Softening {
  public:
-  // The share for the next cycle, after the last force was held for `held` seconds. Starts at what the device bears.
-  double next(const DeviceLimits& device, const CouplingSettings& coupling, double held) noexcept;
+  // The share for the next cycle, if its force is held for `held` seconds, and `passed` have passed since the last one.
+  // Starts at what the device bears.
+  double next(const DeviceLimits& device, const CouplingSettings& coupling, double held, double passed) noexcept;
 
  private:
   double share_ = 1;

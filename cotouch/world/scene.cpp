@@ -31,7 +31,7 @@ Box3d Scene::bounds() const {
     for (const ScenePart& part : body.parts) {
       const TriangleMesh* mesh = part.part ? &part.part->mesh : part.mesh.get();
       if (mesh == nullptr) continue;
-      const Box3d own = mesh->bounds();
+      const Box3d own = part.part && part.part->bounds ? *part.part->bounds : mesh->bounds();
       if (own.empty()) continue;
       const Pose pose = body.pose * part.place;
       for (int corner = 0; corner < 8; ++corner)

@@ -2,6 +2,7 @@
 #include <cotouch/contact/asset.h>
 
 #include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "app/command_fixture.h"
@@ -195,6 +196,31 @@ TEST_F(Command, CtrlCLeavesNothingHalfWritten) {
   EXPECT_EQ(stopped.code, 130) << stopped.err;
   EXPECT_EQ(text_of(folder_ / "a.cot"), "what was there before");
   EXPECT_EQ(files().size(), 2U);
+}
+
+// Nothing tells this reader how far it is; it has to ask by itself. Otherwise it would come to the end and say what is
+// wrong with the file.
+TEST_F(Command, CtrlCEndsAlsoTheReadingOfTetrahedra) {
+  write("a.msh", "$MeshFormat\n");
+  std::filesystem::resize_file(folder_ / "a.msh", std::uintmax_t{512} << 20U);  // one word, which takes seconds
+  const Outcome stopped = run({"prepare", "a.msh", "-o", "a.cot"}, SIGINT);
+  EXPECT_EQ(stopped.code, 130) << stopped.err;
+}
+
+// Before it is read: looking at it would take some gigabytes, and no part could be made of it.
+TEST_F(Command, MoreTrianglesThanAPartIsMadeOfAreRefusedByTheReader) {
+  constexpr std::uint32_t k_triangles = (1U << 22U) + 1;
+  std::string head(84, ' ');
+  std::memcpy(head.data() + 80, &k_triangles, sizeof k_triangles);
+  write("a.stl", head);
+  std::filesystem::resize_file(folder_ / "a.stl", 84 + std::uintmax_t{50} * k_triangles);
+  write("scene.toml", "cotouch = 2\n[[body]]\n[[body.part]]\nmesh = \"a.stl\"\n");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"prepare", "a.stl", "-o", "a.cot"}, {"feel", "scene.toml"}}) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find("more than the 4194304"), std::string::npos) << outcome.err;
+  }
 }
 
 TEST_F(Command, EverySceneCanBeNamedAndAnUnknownOneIsRefused) {

@@ -49,6 +49,28 @@ TEST_F(ElasticCommand, PreparesShowsAndDraws) {
   EXPECT_NE(run({"inspect", "bar.cot"}).out.find("elastic"), std::string::npos);
 }
 
+// A scan has a hole where it stood. Its mesh holds no volume that could be told, or that the part could be thicker
+// than.
+TEST_F(ElasticCommand, AnOpenMeshIsCalledOpenAndThePartMeasured) {
+  TriangleMesh scan = make_box({0.1, 0.1, 0.1});
+  std::erase_if(scan.triangles, [&](const Triangle& t) {
+    return scan.vertices[t[0]].z < 0 && scan.vertices[t[1]].z < 0 && scan.vertices[t[2]].z < 0;
+  });
+  ASSERT_EQ(scan.triangles.size(), 10U);
+  write_obj(scan, folder_ / "scan.obj");
+  const Outcome outcome = prepare({"--elastic", "rubber", "--tets", "400", "--modes", "4"}, "scan.obj");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.find("thicker than the mesh"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find(" 0 cm^3"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("the mesh is open, with 1 opening"), std::string::npos) << outcome.out;
+
+  const Outcome json = prepare({"--json"}, "scan.obj");
+  const auto told = nlohmann::json::parse(json.out);
+  EXPECT_EQ(told["openings"], 1);
+  // A closing bulges by about a cell at the most; the whole box would be 1e-3.
+  EXPECT_NEAR(told["volume_m3"].get<double>(), 1e-3, 1e-4);
+}
+
 TEST_F(ElasticCommand, ASheetThatIsThickenedIsToldToBendAsThickAsThat) {
   write_obj(make_box({0.2, 0.1, 0.0005}), folder_ / "sheet.obj");
   const Outcome sheet = prepare({"--elastic", "rubber", "--tets", "400", "--modes", "4"}, "sheet.obj");

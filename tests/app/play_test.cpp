@@ -2,10 +2,13 @@
 #include <cotouch/session/running_world.h>
 #include <cotouch/touch/scripted_device.h>
 
+#include <sys/stat.h>
+
 #include <cstring>
+#include <iterator>
 #include <regex>
 
-#include "app/command_fixture.h"
+#include "app/process.h"
 #include "serve/serve_fixture.h"
 #include "session/shared_recording.h"
 
@@ -23,13 +26,13 @@ class PlayCommandLine : public Command {
   static bool is_open(const Outcome& now) { return now.out.find("token=") != std::string::npos; }
 
   // One ball pushed a few millimetres into the other, as the record button keeps it.
-  Recording pressed() const {
+  Recording pressed(double speed = 0.08) const {
     const Scene scene = two_balls();
     FeelSettings feel;
     feel.warm_nodes = 5000;
     LocalWorld world(felt_model(scene, feel), {Detail::Rule::by_work, WorkBudget::of(feel.warm_nodes), {}});
     const Pose start = scene.bodies[1].pose;
-    ScriptedDevice device(HandPath({start, {{0.001, 0, 0.034}, {}}}, 0.08), 2);
+    ScriptedDevice device(HandPath({start, {{0.001, 0, 0.034}, {}}}, speed), 2);
     TouchLoop loop({&device}, world, {.limits = limit_settings(feel)});
     Recording recording =
         begin_recording(world.model(), loop.mark(), limit_settings(feel), 1, format_recorded_scene({"balls", feel}));
@@ -94,6 +97,44 @@ TEST_F(PlayCommandLine, CtrlCEndsItInOrderWhileAHandIsPressing) {
     ASSERT_NE(page, nullptr);
     EXPECT_EQ(page->closed().code, 1001U);  // told goodbye, not cut off
   }
+}
+
+// A page that copies a ball, once it could come in.
+bool copies_a_ball(const Outcome& now) {
+  std::smatch found;
+  static const std::regex k_address(R"(http://127\.0\.0\.1:(\d+)/#token=(\S+))");
+  if (!std::regex_search(now.out, found, k_address)) return false;
+  Page page(static_cast<std::uint16_t>(std::stoi(found[1])), PageSettings{.token = found[2]});
+  page.send({{"type", "copy_body"}, {"body", 2}, {"id", 1}});
+  EXPECT_EQ(page.read_text("reply")["ok"], true);
+  return true;
+}
+
+TEST_F(PlayCommandLine, AnUnsavedSceneIsGoneOnWithWhereItIs) {
+  const std::filesystem::path scenes = scene_folder().parent_path();
+  save_scene(two_balls(), "old", scenes / "unsaved-20260131-101500");
+  write("index.html", "<p>page</p>");
+  const Outcome outcome = run({"play", "unsaved", "--port", "0", "--web", "."}, SIGINT, copies_a_ball);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scenes), {}), 1);
+  NoProgress quiet;
+  EXPECT_EQ(load_scene_file(scenes / "unsaved-20260131-101500/scene.toml", quiet).bodies.size(), 3U);
+}
+
+TEST_F(PlayCommandLine, WhatCouldNotBeKeptIsSaidAtTheEnd) {
+  save_balls();
+  write("index.html", "<p>page</p>");
+  const std::vector<std::string> play{"play", "balls", "--port", "0", "--web", "."};
+  EXPECT_EQ(run(play, SIGINT, copies_a_ball).err.find("lost"), std::string::npos);
+  for (int i = 1; i < 32; ++i) {
+    const std::filesystem::path folder =
+        scene_folder().parent_path() / ("unsaved-20260131-1015" + std::to_string(10 + i));
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "scene.toml") << "cotouch = 2\n";
+  }
+  const Outcome outcome = run(play, SIGINT, copies_a_ball);
+  EXPECT_NE(outcome.err.find("lost"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("32 unsaved scenes already"), std::string::npos) << outcome.err;
 }
 
 TEST_F(PlayCommandLine, EachStartHasATokenOfItsOwnUnlessItIsToBeKept) {
@@ -349,6 +390,75 @@ TEST_F(PlayCommandLine, ReplayRefusesWhatIsNoRecordingInOneSentence) {
   expect_one_sentence(gone);
   EXPECT_NE(gone.err.find("balls"), std::string::npos) << gone.err;
   EXPECT_EQ(files().size(), 3U);  // nothing was written
+}
+
+TEST_F(PlayCommandLine, ReplayOfADamagedRecordingIsAnErrorThatSaysWhatIsThere) {
+  save_balls();
+  const Recording recording = pressed(0.02);
+  ASSERT_GT(recording.samples.size(), 600U);  // more than are in a block
+  write_recording(recording, folder_ / "whole.cotrec");
+  const std::string whole = text_of(folder_ / "whole.cotrec");
+  Recording empty = recording;
+  empty.samples.clear();
+  write_recording(empty, folder_ / "ended-at-once.cotrec");
+  empty.finished = false;
+  write_recording(empty, folder_ / "killed-at-once.cotrec");
+  std::string damaged = whole;  // in its first block, right behind the head
+  damaged[text_of(folder_ / "killed-at-once.cotrec").size()] ^= 1;
+  write("damaged.cotrec", damaged);
+  for (const char* name : {"damaged.cotrec", "ended-at-once.cotrec", "killed-at-once.cotrec"}) {
+    SCOPED_TRACE(name);
+    const Outcome outcome = run({"replay", name, "--json"});
+    expect_one_sentence(outcome);
+    EXPECT_NE(outcome.err.find("nothing that was felt"), std::string::npos) << outcome.err;
+    expect_one_sentence(run({"feel", "--hand", name, "--fast"}));
+  }
+
+  // Cut off in its second block.
+  write("cut.cotrec", whole.substr(0, whole.size() - 1000));
+  const Outcome cut = run({"replay", "cut.cotrec", "--json"});
+  EXPECT_EQ(cut.code, 2);
+  EXPECT_NE(cut.err.find("0.500 s of it could be read"), std::string::npos) << cut.err;
+  const Json json = Json::parse(cut.out);
+  EXPECT_EQ(json["samples"], 500);
+  EXPECT_EQ(json["finished"], false);
+  EXPECT_GT(json["unread_bytes"], 0);
+  EXPECT_EQ(json["identical"], true);  // of what there is
+  const Outcome felt = run({"feel", "--hand", "cut.cotrec", "--fast", "--json"});
+  EXPECT_EQ(felt.code, 2);
+  EXPECT_NE(felt.err.find("0.500 s of it could be read"), std::string::npos) << felt.err;
+  EXPECT_EQ(Json::parse(felt.out)["cycles"], 500);
+  EXPECT_EQ(run({"replay", "whole.cotrec"}).code, 0);
+}
+
+TEST_F(PlayCommandLine, NoCommandWaitsForAPipe) {
+  write("index.html", "<p>page</p>");
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  for (const char* name : {"pipe.stl", "pipe.msh", "pipe.toml", "pipe.cot"})
+    std::filesystem::create_symlink("pipe", folder_ / name);
+  write("mesh.toml", "cotouch = 2\n[[body]]\n[[body.part]]\nmesh = \"pipe.stl\"\n");
+  write("asset.toml", "cotouch = 2\n[[body]]\n[[body.part]]\nasset = \"pipe.cot\"\n");
+  const std::vector<std::vector<std::string>> commands{
+      {"prepare", "pipe.stl", "-o", "a.cot"},
+      {"prepare", "pipe.msh", "--elastic", "rubber", "-o", "a.cot"},
+      {"inspect", "pipe.cot"},
+      {"replay", "pipe"},
+      {"journal", "pipe"},
+      {"feel", "pipe.toml"},
+      {"feel", "mesh.toml"},
+      {"feel", "asset.toml"},
+      {"feel", "--hand", "pipe"},
+      {"play", "asset.toml", "--port", "0", "--web", "."},
+      {"play", "--tls", "pipe", "pipe", "--port", "0", "--web", "."},
+      {"host", "asset.toml", "--headless", "--udp-port", "0"},
+      {"wan", "--profile", "pipe", "--print"},
+  };
+  for (const std::vector<std::string>& command : commands) {
+    SCOPED_TRACE(command[0] + " " + command[1]);
+    const Outcome outcome = Process(folder_, "run", command).finish();
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find("pipe"), std::string::npos) << outcome.err;
+  }
 }
 
 TEST_F(PlayCommandLine, ReplayFeelsTheSameForcesAndWritesThem) {

@@ -301,8 +301,11 @@ TEST_F(SharedCommands, GoOnWithoutAHostThatWasKilled) {
   anna.signal(SIGKILL);
   anna.finish();
   ben.wait_for("problem", [](const Json& json) { return has(json["text"], "Anna was not heard"); });
+  // Anna may have gone on for all that Ben knows, so he does not say that all agree.
   const std::size_t before = ben.events("agreed").size();
-  EXPECT_TRUE(eventually([&] { return ben.events("agreed").size() > before + 1; })) << ben.words();
+  EXPECT_TRUE(eventually([&] { return ben.events("branch").size() > 1; })) << ben.words();
+  EXPECT_EQ(ben.events("agreed").size(), before);
+  EXPECT_TRUE(ben.events("branch")[0].contains("branch"));
   EXPECT_GT(compare({&anna, &ben}), 0U);
 }
 
@@ -473,6 +476,50 @@ TEST_F(SharedCommandsSlow, BendABarOverABadLinkAndAgree) {
   EXPECT_GT(compare({&anna, &ben}), 15U);
   wan.signal(SIGINT);
   wan.finish();
+}
+
+// A world that hurries is caught here; on a busy machine it may well be slower than it should be.
+TEST_F(SharedCommandsSlow, GoOnTogetherWhileAThirdOfAllIsSecondsLate) {
+  save_lifting();
+  std::uint16_t port = 0;
+  {
+    UdpSocket socket;
+    port = socket.port();
+  }
+  Process wan(folder_, "wan", {"wan", "--to", "127.0.0.1:" + std::to_string(port), "--reorder", "30:4000", "--json"});
+  const Json listening = wan.wait_for("listening", [](const Json&) { return true; });
+  // That three seconds are enough is shown in simulated time; here this machine may be slow as well.
+  std::vector<std::string> hosting =
+      host("lifting", {"--advertise", listening.value("listen", ""), "--patience", "15"});
+  *std::find(hosting.begin(), hosting.end(), "0") = std::to_string(port);
+  Process anna(folder_, "anna", hosting);
+  Process ben(folder_, "ben", join(anna.invite(), {"--patience", "15"}));
+  anna.wait_for_people(2);
+  ben.wait_for_people(2);
+  wait_until_taking_part();
+  const auto tick_after = [&](std::int64_t before) {
+    return anna.wait_for("agreed", [&](const Json& json) { return json["tick"] > before; }).value("tick", before);
+  };
+  const std::int64_t begin = tick_after(0);
+  const auto began = std::chrono::steady_clock::now();
+  const std::int64_t end = tick_after(begin + 1200);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
+  EXPECT_LT(static_cast<double>(end - begin) / seconds.count(), 120);  // it was 128 to 137 once
+  for (const Process* process : {&anna, &ben}) {
+    EXPECT_EQ(process->events("people").back()["people"].size(), 2U) << process->words();
+    EXPECT_TRUE(process->events("problem").empty()) << process->words();
+  }
+  for (const Json& json : ben.events("people"))
+    EXPECT_EQ(json["people"].size(), 2U) << ben.words();  // nobody ever went
+  for (Process* process : {&ben, &anna}) {
+    process->signal(SIGINT);
+    EXPECT_EQ(process->finish().code, 0) << process->words();
+  }
+  EXPECT_GT(compare({&anna, &ben}), 10U);
+  wan.signal(SIGINT);
+  wan.finish();
+  for (const char* way : {"there", "back"})
+    EXPECT_GT(wan.events("end").at(0)[way]["held_back"], 300) << way;  // it was really between them
 }
 
 // Two machines with a cable between them, as far as the programs can tell.

@@ -1,5 +1,6 @@
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
+#include <cotouch/base/read_file.h>
 #include <cotouch/base/units.h>
 
 #include <gtest/gtest.h>
@@ -24,8 +25,8 @@ TEST(Errors, HaveACodeBesideTheirSentence) {
 
 TEST(Errors, OfFilesTellAMissingFileFromOneThatCannotBeUsed) {
   const TemporaryFolder folder;
-  EXPECT_EQ(code_of([&] { map_file(folder / "missing.cot"); }), ErrorCode::not_found);
-  EXPECT_EQ(code_of([&] { map_file(folder.path()); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { read_file(folder / "missing.cot"); }), ErrorCode::not_found);
+  EXPECT_EQ(code_of([&] { read_file(folder.path()); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { write_file(folder / "missing" / "part.cot", "x"); }), ErrorCode::not_found);
   EXPECT_EQ(code_of([&] { check_writable(folder.path()); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([] { write_file("/dev/full", std::string(1 << 16, 'x')); }), ErrorCode::io);

@@ -1,6 +1,6 @@
 #include <cotouch/base/error.h>
-#include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
+#include <cotouch/base/read_file.h>
 #include <cotouch/contact/asset.h>
 #include <cotouch/shapes/shapes.h>
 
@@ -14,7 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "support/child_process.h"
 #include "support/error_code.h"
+#include "support/questions.h"
 #include "support/temporary_folder.h"
 
 namespace cotouch::this_file {
@@ -92,7 +94,7 @@ Buffer good_file() {
   static Buffer k_buffer = [] {
     const TemporaryFolder folder;
     write_asset(small_part(), folder / "a.cot");
-    return Buffer(map_file(folder / "a.cot").bytes);
+    return Buffer(read_file(folder / "a.cot").bytes);
   }();
   return Buffer({k_buffer.data(), k_buffer.size()});
 }
@@ -100,6 +102,17 @@ Buffer good_file() {
 template <class T>
 bool same_bytes(std::span<const T> a, std::span<const T> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+// In all that contact looks at.
+bool feels_the_same(const Part& a, const Part& b) {
+  const FieldData &f = a.field.data(), &g = b.field.data();
+  const ShellData &s = a.shell.data(), &t = b.shell.data();
+  return f.origin == g.origin && f.bricks == g.bricks && f.spacing == g.spacing && f.quantum == g.quantum &&
+         f.band == g.band && f.boundary == g.boundary && f.lipschitz == g.lipschitz &&
+         same_bytes(f.brick_index, g.brick_index) && same_bytes(f.samples, g.samples) &&
+         same_bytes(f.coarse, g.coarse) && same_bytes(s.nodes, t.nodes) && same_bytes(s.level_begin, t.level_begin) &&
+         same_bytes(s.positions, t.positions) && same_bytes(s.inward_normals, t.inward_normals);
 }
 
 bool contains(const std::string& text, const char* part) {
@@ -125,25 +138,54 @@ TEST(Asset, HoldsThePartBitForBit) {
   EXPECT_EQ(read.field_report.caps, 4U);
   ASSERT_EQ(read.shell_quality.levels.size(), part.shell_quality.levels.size());
   EXPECT_EQ(read.shell_quality.levels.back().variation, part.shell_quality.levels.back().variation);
-  const FieldData &f = part.field.data(), &g = read.field.data();
-  EXPECT_TRUE(f.origin == g.origin && f.bricks == g.bricks);
-  EXPECT_EQ(f.spacing, g.spacing);
-  EXPECT_EQ(f.quantum, g.quantum);
-  EXPECT_EQ(f.band, g.band);
-  EXPECT_EQ(f.boundary, g.boundary);
-  EXPECT_EQ(f.lipschitz, g.lipschitz);
-  EXPECT_TRUE(same_bytes(f.brick_index, g.brick_index) && same_bytes(f.samples, g.samples) &&
-              same_bytes(f.coarse, g.coarse));
-  const ShellData &s = part.shell.data(), &t = read.shell.data();
-  EXPECT_TRUE(same_bytes(s.nodes, t.nodes) && same_bytes(s.level_begin, t.level_begin) &&
-              same_bytes(s.positions, t.positions) && same_bytes(s.inward_normals, t.inward_normals));
+  EXPECT_TRUE(feels_the_same(read, part));
+}
+
+TEST(Asset, AFileThatIsOverwrittenOrCutOffLeavesThePartThatIsInUse) {
+  const TemporaryFolder folder;
+  const Part part = small_part();
+  write_asset(part, folder / "a.cot");
+  Part other = small_part();
+  other.name = "another ball";
+  write_asset(other, folder / "b.cot");
+  // In a child: what is in use and not there any more would end the process.
+  EXPECT_EQ(in_a_child([&] {
+              const Part read = read_asset(folder / "a.cot");
+              // As `cp b.cot a.cot` does it: the same file, with other bytes.
+              std::ofstream(folder / "a.cot") << std::ifstream(folder / "b.cot").rdbuf();
+              if (!feels_the_same(read, part)) return 1;
+              std::ofstream(folder / "a.cot") << std::string(100, 'x');
+              if (!feels_the_same(read, part)) return 2;
+              std::filesystem::resize_file(folder / "a.cot", 0);
+              return feels_the_same(read, part) ? 0 : 3;
+            }),
+            0);
+}
+
+TEST(Asset, WhatIsNoPartIsRefusedBeforeAllOfItIsRead) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a.cot") << "no part";
+  std::filesystem::resize_file(folder / "a.cot", std::uintmax_t{1} << 43U);  // more than there is memory
+  EXPECT_EQ(code_of([&] { read_asset(folder / "a.cot"); }), ErrorCode::damaged_file);
+}
+
+TEST(Asset, ReadingItEndsWhereverThatIsAskedFor) {
+  const TemporaryFolder folder;
+  write_asset(small_part(), folder / "part.cot");
+  const std::size_t asked = questions_of([&] { read_asset(folder / "part.cot"); });
+  ASSERT_GT(asked, 50U);  // at each of its sections, and of the inner nodes of its shell
+  for (std::size_t from = 1; from <= asked; from += 1 + asked / 50) {
+    Questions some(from);
+    const CancelScope scope(some.question());
+    EXPECT_THROW(read_asset(folder / "part.cot"), Cancelled) << from;
+  }
 }
 
 TEST(Asset, IsTheSameFileForTheSamePart) {
   const TemporaryFolder folder;
   write_asset(small_part(), folder / "a.cot");
   write_asset(small_part(), folder / "b.cot");
-  const MappedFile a = map_file(folder / "a.cot"), b = map_file(folder / "b.cot");
+  const FileCopy a = read_file(folder / "a.cot"), b = read_file(folder / "b.cot");
   EXPECT_TRUE(same_bytes(a.bytes, b.bytes));
 }
 

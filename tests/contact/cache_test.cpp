@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "support/child_process.h"
 #include "support/temporary_folder.h"
 
 namespace cotouch::this_file {
@@ -111,6 +112,26 @@ TEST_F(Cache, ADamagedEntryIsPreparedAgain) {
   EXPECT_EQ(second.count, first.count);
   prepare_cached(mesh, small(), third);
   EXPECT_EQ(third.count, 0);
+}
+
+TEST_F(Cache, AnEntryThatIsOverwrittenOrCutOffLeavesThePartThatIsInUse) {
+  const TriangleMesh mesh = make_box({0.02, 0.03, 0.04});
+  NoProgress progress;
+  const Part built = prepare_cached(mesh, small(), progress);
+  // In a child: what is in use and not there any more would end the process.
+  EXPECT_EQ(in_a_child([&] {
+              const std::optional<Part> kept = load_cached(cache_key(mesh, small()));
+              if (!kept) return 1;
+              const auto is_as_it_was = [&] {
+                const auto was = built.field.data().samples, is = kept->field.data().samples;
+                return std::equal(was.begin(), was.end(), is.begin(), is.end());
+              };
+              std::fstream(only_entry(), std::ios::in | std::ios::out) << std::string(file_size(only_entry()), 'x');
+              if (!is_as_it_was()) return 2;
+              std::filesystem::resize_file(only_entry(), 0);
+              return is_as_it_was() ? 0 : 3;
+            }),
+            0);
 }
 
 TEST_F(Cache, WithoutAPlaceToKeepThemPartsAreStillPrepared) {

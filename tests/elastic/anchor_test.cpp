@@ -1,4 +1,5 @@
 #include <cotouch/elastic/anchor.h>
+#include <cotouch/shapes/shapes.h>
 
 #include "support/error_code.h"
 
@@ -79,7 +80,61 @@ TEST(Anchor, OneThatHoldsNothingIsNamedWithTheBodysPlace) {
   EXPECT_NE(sentence.find("'z>=5' holds no node"), std::string::npos) << sentence;
   EXPECT_NE(sentence.find("(0.4, 0.1, 0.1)"), std::string::npos) << sentence;
   EXPECT_NE(refusal({"box:1,1,1,2,2,2"}), "");
-  EXPECT_NE(refusal({"point:0.2,0.3,0.1@0.05"}).find("far from"), std::string::npos);
+  EXPECT_NE(refusal({"x<0.1", "z>5"}).find("the nearest is 4.9e+03 mm away"), std::string::npos) << sentence;
+  // More tetrahedra help only where the body is near.
+  EXPECT_EQ(sentence.find("tetrahedra"), std::string::npos) << sentence;
+  EXPECT_NE(refusal({"z>0.11"}).find("more tetrahedra"), std::string::npos) << refusal({"z>0.11"});
+  EXPECT_NE(refusal({"point:0.2,0.3,0.1@0.05"}).find("the nearest is 150 mm away"), std::string::npos);
+}
+
+// Feet at the end of the bar that are thinner than its tetrahedra, and so are without any.
+TriangleMesh with_feet(double length) {
+  TriangleMesh figure = make_box({0.4, 0.1, 0.1});
+  for (Vec3d& v : figure.vertices) v += Vec3d{0.2, 0.05, 0.05};
+  for (const double y : {0.01, 0.09}) {
+    TriangleMesh foot = make_box({length, 0.01, 0.01});
+    for (Vec3d& v : foot.vertices) v += Vec3d{0.4 + length / 2, y, 0.05};
+    append(figure, foot);
+  }
+  return figure;
+}
+
+std::vector<std::uint32_t> held(const std::string& anchor, const TriangleMesh& surface) {
+  return anchored_nodes(bar(), std::vector<Anchor>{parse_anchor(anchor)}, surface);
+}
+
+TEST(Anchor, OfThinEndsTheNearestNodesAreHeld) {
+  const TriangleMesh figure = with_feet(0.06);
+  EXPECT_NE(refusal({"x>0.44"}), "");
+  for (const char* anchor : {"x>0.44", "box:0.44,0,0,1,0.1,0.1"}) {
+    const std::vector<std::uint32_t> nodes = held(anchor, figure);
+    // Some behind either foot, all of them at the end, and not on one line: that would let it turn.
+    bool low = false, high = false;
+    Vec3d from = bar().nodes[nodes.front()], along;
+    double farthest = 0;
+    for (const std::uint32_t node : nodes) {
+      const Vec3d& p = bar().nodes[node];
+      EXPECT_EQ(p.x, 0.4);
+      low = low || p.y == 0;
+      high = high || p.y == 0.1;
+      if (norm(p - from) > norm(along)) along = p - from;
+    }
+    for (const std::uint32_t node : nodes) farthest = std::max(farthest, norm(cross(bar().nodes[node] - from, along)));
+    EXPECT_TRUE(low && high) << anchor;
+    EXPECT_GT(farthest, 0) << anchor;
+  }
+  // A click on one foot holds that foot.
+  for (const std::uint32_t node : held("point:0.46,0.09,0.05@0.01", figure)) EXPECT_GE(bar().nodes[node].y, 0.05);
+}
+
+TEST(Anchor, EndsThatNodesReachAreHeldAsWithoutTheSurface) {
+  const TriangleMesh figure = with_feet(0.06);
+  for (const char* anchor : {"x<0.07", "x>0.36", "box:0.09,-1,-1,0.16,1,1", "point:0.2,0.1,0.1@0.06"})
+    EXPECT_EQ(held(anchor, figure), held({anchor})) << anchor;
+}
+
+TEST(Anchor, NodesFarBehindAnEndAreNotTakenForIt) {
+  EXPECT_EQ(code_of([] { held("x>1.9", with_feet(2)); }), ErrorCode::invalid_argument);
 }
 
 TEST(Anchor, HoldingEverythingIsRefused) {

@@ -2,8 +2,10 @@
 #include <cotouch/elastic/tet_quality.h>
 
 #include "support/error_code.h"
+#include "support/questions.h"
 #include "support/temporary_folder.h"
 
+#include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
 
 #include <gtest/gtest.h>
@@ -291,6 +293,48 @@ TEST(ReadTetGen, WhatIsWrongIsNamed) {
   EXPECT_TRUE(says(refused(k_node, with(k_ele, "2 3 5 9", "2 3 6 9")), "node 6"));
   EXPECT_TRUE(says(refused("", ""), "no pair"));
   EXPECT_TRUE(says(refused(k_node, "hello"), "no pair"));
+}
+
+// However it is filled: a gigabyte is allowed.
+TEST(ReadTets, AskWhetherToGoOnAllTheTime) {
+  const auto asked_by_msh = [](const std::string& text) {
+    return questions_of([&] {
+      std::vector<std::string> notes;
+      try {
+        read_msh(std::as_bytes(std::span(text)), {}, notes);
+      } catch (const Error&) {
+        // What is wrong is not asked here.
+      }
+    });
+  };
+  const std::string head = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n";
+  constexpr std::size_t k_long = std::size_t{4} << 20U;
+  EXPECT_GE(asked_by_msh(head + "$Comment\n" + std::string(k_long, '$') + "\n$EndComment\n"), 5U);
+  EXPECT_GE(asked_by_msh(head + std::string(k_long, ' ')), 60U);
+  EXPECT_GE(asked_by_msh("$MeshFormat\n" + std::string(k_long, '2')), 60U);
+  std::string nodes = head + "$Nodes\n40000\n";
+  for (int i = 0; i < 40'000; ++i) nodes += std::to_string(i) + " 0 0 0\n";
+  EXPECT_GE(asked_by_msh(nodes), 39U);  // 160,000 numbers
+
+  std::string lines = "1 3 0 0\n";
+  for (int i = 0; i < 100'000; ++i) lines += "# nothing\n";
+  EXPECT_GE(questions_of([&] {
+              std::vector<std::string> notes;
+              EXPECT_THROW(read_tetgen(std::as_bytes(std::span(lines)), {}, {}, notes), Error);
+            }),
+            20U);
+}
+
+TEST(ReadTets, EndWhereverThatIsAskedFor) {
+  const TemporaryFolder folder;
+  write_file(folder / "a.msh", k_version_2);
+  const std::size_t asked = questions_of([&] { read_tets(folder / "a.msh"); });
+  ASSERT_GT(asked, 4U);
+  for (std::size_t from = 1; from <= asked; ++from) {
+    Questions some(from);
+    const CancelScope scope(some.question());
+    EXPECT_THROW(read_tets(folder / "a.msh"), Cancelled) << from;
+  }
 }
 
 TEST(ReadTets, FilesAreChosenByTheirEndingAndNamedInErrors) {

@@ -17,6 +17,7 @@ TEST(ExperimentReport, JsonHasTheAgreedShape) {
   ExperimentReport report;
   report.add("row/with-both", 1.5, "us", 870.0, 20.0);
   report.add("row/alone", 3, "points");
+  report.failures.push_back("A promise was not kept.");
   ExperimentOptions options;
   options.seed = 42;
   const auto json = nlohmann::json::parse(to_json(any_experiment(), options, report));
@@ -32,12 +33,14 @@ TEST(ExperimentReport, JsonHasTheAgreedShape) {
   EXPECT_EQ(both.at("peer"), 20);
   EXPECT_TRUE(json["results"][1].at("paper").is_null());
   EXPECT_TRUE(json["results"][1].at("peer").is_null());
+  EXPECT_EQ(json.at("failures"), nlohmann::json(report.failures));
 }
 
 TEST(ExperimentReport, TableShowsThePaperBesideOurs) {
   ExperimentReport report;
   report.add("row/cycle", 130.4, "us", 870.0);
   report.notes.push_back("A stand-in was used.");
+  report.failures.push_back("A promise was not kept.");
   report.add("row/nothing", -0.0, "N");
   const std::string table = format_table(any_experiment(), report);
   EXPECT_EQ(table.find("-0"), std::string::npos);
@@ -47,6 +50,7 @@ TEST(ExperimentReport, TableShowsThePaperBesideOurs) {
   EXPECT_LT(row.find("130"), row.find("870"));
   EXPECT_NE(row.find("us"), std::string::npos);
   EXPECT_NE(table.find("A stand-in was used."), std::string::npos);
+  EXPECT_NE(table.find("Failed: A promise was not kept."), std::string::npos);
 }
 
 TEST(ExperimentStatistics, PercentilesAreOrderStatistics) {

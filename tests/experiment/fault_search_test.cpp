@@ -12,6 +12,7 @@ TEST(FaultSearch, FindsNeitherMismatchesNorSessionsThatAreStuck) {
     const FaultRun run = run_faults(world, {.seed = seed});
     minutes += run.minutes;
     EXPECT_EQ(run.mismatches, 0U) << "seed " << seed << ": " << run.first_trouble;
+    EXPECT_EQ(run.overruled, 0U) << "seed " << seed << ": " << run.first_trouble;
     EXPECT_EQ(run.stuck, 0U) << "seed " << seed << ": " << run.first_trouble;
     EXPECT_GT(run.faults, 5U);
     EXPECT_GT(run.confirmed, 10000U);

@@ -1,6 +1,7 @@
 #include <cotouch/base/error.h>
 #include <cotouch/base/hash.h>
 #include <cotouch/base/random.h>
+#include <cotouch/base/realtime.h>
 #include <cotouch/field/build.h>
 #include <cotouch/field/isosurface.h>
 #include <cotouch/field/pieces.h>
@@ -22,6 +23,7 @@
 #include <thread>
 
 #include "support/exact_winding.h"
+#include "support/slivers.h"
 #include "support/thorough.h"
 
 namespace cotouch::this_file {
@@ -549,6 +551,35 @@ TEST(BuildField, StopsWhenAsked) {
   for (const int calls : {1, 5, 20}) {
     Stop stop(calls);
     EXPECT_THROW(build_field(make_sphere(1, 2), settings, stop), Cancelled);
+  }
+}
+
+// All boxes of slivers around one corner meet, so that a search among them looks at an eighth of all.
+TEST(BuildField, RefusesSliversThatWouldTakeHours) {
+  const TriangleMesh fan = fan_of_slivers(200'000);
+  const std::int64_t start = processor_ns();
+  try {
+    build(fan, 1024);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::too_large);
+    EXPECT_NE(std::string(error.what()).find("long thin triangles"), std::string::npos) << error.what();
+  }
+  EXPECT_LT(static_cast<double>(processor_ns() - start) * 1e-9, 30);  // of the processor; it takes less than one
+}
+
+// Whatever its resolution: the advice is another than for one that is too fine.
+TEST(BuildField, RefusesMoreTrianglesThanItHasMemoryFor) {
+  TriangleMesh mesh = make_box({1, 1, 1});
+  mesh.triangles.resize((std::size_t{4} << 30U) / 1024 + 1, {0, 1, 2});  // four gigabytes, a kilobyte for each
+  try {
+    build(mesh, 8);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    const std::string said = error.what();
+    EXPECT_EQ(error.code(), ErrorCode::too_large);
+    EXPECT_NE(said.find("Simplify it"), std::string::npos) << said;
+    EXPECT_EQ(said.find("lower resolution"), std::string::npos) << said;
   }
 }
 

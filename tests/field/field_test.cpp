@@ -303,6 +303,11 @@ TEST(Field, RefusesDamagedData) {
   refused([&](FieldData& d) { d.coarse = d.coarse.first(1); });
   refused([&](FieldData& d) { d.samples = d.samples.first(d.samples.size() - 1); });
   refused([&](FieldData& d) { d.samples = d.samples.first(d.samples.size() - FieldData::k_brick_samples); });
+  // Bricks that share samples: a file of a few bytes would be a field of any size.
+  std::vector<std::uint32_t> bricks(good.data().brick_index.begin(), good.data().brick_index.end());
+  const auto fine = [](std::uint32_t slot) { return slot != FieldData::k_coarse; };
+  std::replace_if(bricks.begin(), bricks.end(), fine, 0U);
+  refused([&](FieldData& d) { d.brick_index = bricks; });
   std::vector<float> coarse(good.data().coarse.begin(), good.data().coarse.end());
   coarse[5] = nan;
   refused([&](FieldData& d) { d.coarse = coarse; });

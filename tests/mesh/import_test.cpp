@@ -3,7 +3,9 @@
 #include <cotouch/mesh/import.h>
 #include <cotouch/shapes/shapes.h>
 #include <mesh/mesh_checks.h>
+#include <support/child_process.h>
 #include <support/error_code.h>
+#include <support/sanitized.h>
 #include <support/temporary_folder.h>
 #include <support/zip_writer.h>
 
@@ -158,6 +160,26 @@ TEST(Import, ReadsBinaryGltf) {
   EXPECT_EQ(imported.mesh.triangles.size(), 1u);
   EXPECT_NEAR(imported.report.area, 0.5, 1e-12);
   EXPECT_EQ(imported.report.open_edges, 3u);
+}
+
+// Which a few hundred bytes can ask for: a sparse array names how long it would be.
+TEST(BadFile, TakesNoMoreMemoryThanItsSizeIsReasonFor) {
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more than any limit, so its reader has none";
+  const std::string json =
+      R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],"meshes":[{"primitives":)"
+      R"([{"attributes":{"POSITION":0},"mode":4}]}],"buffers":[{"byteLength":36}],"bufferViews":[{"buffer":0,)"
+      R"("byteLength":36}],"accessors":[{"componentType":5126,"count":340000000,"type":"VEC3","sparse":{"count":1,)"
+      R"("indices":{"bufferView":0,"componentType":5125},"values":{"bufferView":0}}}]})";
+  const std::string file = glb(json, k_corner);
+  ASSERT_LT(file.size(), 552U);
+  // In a child: only the largest of all processes that have ended is known.
+  EXPECT_EQ(in_a_child([&] {
+              if (!says(refusal(file, "a.glb"), "more memory than is allowed")) return 1;
+              rusage used{};
+              getrusage(RUSAGE_CHILDREN, &used);
+              return used.ru_maxrss < 600L << 10 ? 0 : 2;  // kilobytes; it would be four million of them
+            }),
+            0);
 }
 
 TEST(Import, Reads3mfInTheUnitItStates) {
@@ -400,6 +422,25 @@ TEST(BadFile, OffMustHoldWhatItPromises) {
   EXPECT_TRUE(says(refusal("OFF\n99999999999 4 0\n", "a.off"), "more than"));
   EXPECT_TRUE(says(refusal("OFF BINARY\n", "a.off"), "binary"));
   EXPECT_TRUE(says(refusal("hello", "a.off"), "no OFF file"));
+}
+
+// Sound files, only of another kind; what assimp would read as IFC.
+TEST(BadFile, CadFilesAreCalledThatAndNotDamaged) {
+  const std::string step =
+      "ISO-10303-21;\nHEADER;\nFILE_DESCRIPTION((''),'2;1');\nFILE_NAME('bracket','',(''),(''),'','','');\n"
+      "FILE_SCHEMA(('AUTOMOTIVE_DESIGN { 1 0 10303 214 1 1 1 1 }'));\nENDSEC;\nDATA;\n"
+      "#1=CARTESIAN_POINT('',(0.,0.,0.));\nENDSEC;\nEND-ISO-10303-21;\n";
+  for (const auto& [content, name, kind] :
+       {std::tuple{step, "a.step", "a STEP file"}, std::tuple{step, "a.STP", "a STEP file"},
+        std::tuple{step, "a.p21", "a STEP file"}, std::tuple{step, "a.ifc", "a STEP file"},
+        std::tuple{step, "a.stl", "a STEP file"}, std::tuple{std::string("S      1\n"), "a.igs", "an IGES file"},
+        std::tuple{std::string("\xd0\xcf\x11\xe0"), "a.SLDPRT", "a SolidWorks part"}}) {
+    const std::string sentence = refusal(content, name);
+    EXPECT_TRUE(says(sentence, (std::string(name) + " is " + kind).c_str())) << sentence;
+    EXPECT_TRUE(says(sentence, "STL, 3MF, OBJ or glTF")) << sentence;
+    EXPECT_FALSE(says(sentence, "damaged")) << sentence;
+    EXPECT_FALSE(says(sentence, "IFC")) << sentence;
+  }
 }
 
 TEST(BadFile, GltfMustReferToItsVertices) {

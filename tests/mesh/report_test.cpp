@@ -7,6 +7,9 @@
 
 #include <algorithm>
 
+#include "support/questions.h"
+#include "support/slivers.h"
+
 namespace cotouch::this_file {
 namespace {
 
@@ -108,6 +111,21 @@ TEST(MeshReport, FindsWhatWasBroken) {
   EXPECT_EQ(clean_mesh(two).components, 2u);
 }
 
+TEST(MeshReport, CountsOpeningsByTheirRims) {
+  TriangleMesh box = make_box({1, 1, 1});
+  EXPECT_EQ(clean_mesh(box).openings, 0u);
+  // A ring without two triangles far apart, and a triangle beside it.
+  TriangleMesh open = make_torus(1, 0.3, 12, 8);
+  open.triangles.erase(open.triangles.begin() + 100);
+  open.triangles.erase(open.triangles.begin());
+  const auto first = static_cast<std::uint32_t>(open.vertices.size());
+  open.vertices.insert(open.vertices.end(), {{5, 0, 0}, {6, 0, 0}, {5, 1, 0}});
+  open.triangles.push_back({first, first + 1, first + 2});
+  const MeshReport report = clean_mesh(open);
+  EXPECT_EQ(report.open_edges, 9u);
+  EXPECT_EQ(report.openings, 3u);
+}
+
 TEST(MeshReport, DropsTrianglesWithoutAreaAndRepeatedOnes) {
   TriangleMesh mesh = make_box({1, 1, 1});
   const std::size_t before = mesh.triangles.size();
@@ -142,6 +160,21 @@ TEST(MeshReport, SeesCrossingPiecesAndOnlyThose) {
   EXPECT_LE(find_self_intersections(mesh, 24, 10).tested, 24u);
 }
 
+// Their boxes all meet each other, and none of them crosses another.
+TEST(MeshReport, LooksAtSliversAroundOneVertexNoLongerThanAllowed) {
+  constexpr std::uint32_t k_slivers = 20'000;
+  const TriangleMesh fan = fan_of_slivers(k_slivers);
+  constexpr std::size_t k_most = 200'000;
+  SelfIntersections found;
+  const std::size_t asked = questions_of([&] { found = find_self_intersections(fan, k_slivers, k_most); });
+  EXPECT_GT(found.tested, 0u);
+  EXPECT_LT(found.tested, k_slivers);
+  EXPECT_EQ(found.crossing, 0u);
+  // It asks at each box. Of a tree there are fewer than two for each leaf, and each leaf has a triangle or more, which
+  // is looked at as well: two looks of three are at boxes. Making the tree asks at each of its boxes, too.
+  EXPECT_LE(asked, k_most / 3 * 2 + 2 * k_slivers);
+}
+
 TEST(MeshReport, ReadsLikeSentences) {
   TriangleMesh mesh = make_box({0.1, 0.2, 0.3});
   mesh.triangles.pop_back();
@@ -149,7 +182,9 @@ TEST(MeshReport, ReadsLikeSentences) {
   ASSERT_GE(lines.size(), 3u);
   EXPECT_EQ(lines[0], "11 triangles, 8 vertices, 1 piece");
   EXPECT_EQ(lines[1].substr(0, lines[1].find(',')), "size 100 mm x 200 mm x 300 mm");
-  EXPECT_EQ(lines[2], "3 open edges: the surface has holes or is a sheet");
+  EXPECT_EQ(lines[2],
+            "3 open edges around 1 opening: the surface has holes, which will be filled, or is a sheet, which will be "
+            "thickened");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <cotouch/mesh/subdivide.h>
 
+#include <cotouch/base/realtime.h>
 #include <cotouch/shapes/shapes.h>
 
 #include <gtest/gtest.h>
@@ -30,6 +31,26 @@ TEST(Subdivide, LeavesTheSurfaceClosedAndItsVolumeAsItWas) {
   for (const Triangle& t : fine.triangles)
     for (std::size_t i = 0; i < 3; ++i)
       EXPECT_LE(norm(fine.vertices[t[(i + 1) % 3]] - fine.vertices[t[i]]), 0.004 * (1 + 1e-12));
+}
+
+// A table of the ends of edges as they are would have 85,229 places for these, and all of them in one: more than ten
+// seconds of the processor.
+TEST(Subdivide, OfEdgesWhoseEndsAllCollideIsMadeSoon) {
+  constexpr std::uint64_t k_places = 85'229;
+  constexpr std::uint32_t k_edges = 80'000;
+  TriangleMesh mesh;
+  mesh.vertices.assign(k_edges, {0, 0, 0});
+  mesh.vertices.resize(k_edges + k_places, {1, 0, 0});
+  mesh.vertices.push_back({0.5, 0.1, 0});
+  const auto aside = static_cast<std::uint32_t>(mesh.vertices.size() - 1);
+  for (std::uint64_t a = 0; a < k_edges; ++a) {
+    const std::uint64_t rest = ((a << 32U) + k_edges) % k_places, b = k_edges + (k_places - rest) % k_places;
+    ASSERT_EQ((a << 32U | b) % k_places, 0U);
+    mesh.triangles.push_back({static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), aside});
+  }
+  const std::int64_t start = processor_ns();
+  EXPECT_EQ(with_short_edges(mesh, 0.7, 1'000'000).triangles.size(), 2 * k_edges);
+  EXPECT_LT(static_cast<double>(processor_ns() - start) * 1e-9, 2);
 }
 
 TEST(Subdivide, KeepsToItsLimitAndLeavesShortEdgesAlone) {

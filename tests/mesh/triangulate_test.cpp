@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -51,6 +52,26 @@ TEST(AddPolygon, CoversACombOfAThousandCorners) {
   }
   outline.push_back({0, -1, 0});
   expect_covered(outline);
+}
+
+// Far more corners than are cut one by one.
+TEST(AddPolygon, OfARoundPolygonFewTrianglesMeetInEachCorner) {
+  constexpr std::uint32_t k_corners = 100'000;
+  std::vector<Vec3d> outline;
+  for (std::uint32_t i = 0; i < k_corners; ++i) {
+    const SinCos turn = sin_cos(2 * k_pi * i / k_corners);
+    outline.push_back({turn.cos, turn.sin, 0});
+  }
+  expect_covered(outline);
+  TriangleMesh mesh;
+  mesh.vertices = outline;
+  std::vector<std::uint32_t> corners(k_corners), triangles(k_corners);
+  std::iota(corners.begin(), corners.end(), 0U);
+  add_polygon(mesh, corners);
+  for (const Triangle& t : mesh.triangles)
+    for (const std::uint32_t corner : t) ++triangles[corner];
+  // A corner is an end of two chains, each of which is halved once a time: log2 of the corners at most, twice.
+  EXPECT_LE(*std::max_element(triangles.begin(), triangles.end()), 2u * 17);
 }
 
 }  // namespace

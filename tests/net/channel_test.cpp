@@ -121,6 +121,17 @@ TEST(SealedChannel, ARepeatedDatagramIsOpenedOnce) {
   EXPECT_EQ(ends.there.count(OpenStatus::repeated), 2U);
 }
 
+TEST(SealedChannel, TellsWhatWasOvertakenFromTheNewest) {
+  TwoEnds ends;
+  const Datagram first = ends.sealed(), second = ends.sealed(), third = ends.sealed();
+  EXPECT_EQ(ends.open(second), OpenStatus::opened);
+  EXPECT_TRUE(ends.there.opened_newest());
+  EXPECT_EQ(ends.open(first), OpenStatus::opened);
+  EXPECT_FALSE(ends.there.opened_newest());
+  EXPECT_EQ(ends.open(third), OpenStatus::opened);
+  EXPECT_TRUE(ends.there.opened_newest());
+}
+
 TEST(SealedChannel, TheWindowEndsExactlyWhereItShould) {
   TwoEnds ends;
   std::vector<Datagram> all;

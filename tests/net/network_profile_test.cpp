@@ -259,7 +259,7 @@ TEST(NetworkProfile, IsReadFromAFile) {
   std::ofstream(folder / "hotel.toml") << k_everything;
   EXPECT_EQ(read_network(folder / "hotel.toml"), parse_network(k_everything, "x"));
   EXPECT_EQ(code_of([&] { read_network(folder / "none.toml"); }), ErrorCode::not_found);
-  EXPECT_EQ(code_of([&] { read_network(folder.path()); }), ErrorCode::not_found);
+  EXPECT_EQ(code_of([&] { read_network(folder.path()); }), ErrorCode::invalid_argument);
 }
 
 }  // namespace

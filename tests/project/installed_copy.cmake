@@ -1,4 +1,5 @@
-# Installs the built library into a folder of its own and builds and runs the examples against it, outside the tree.
+# Installs the built library into a folder of its own, moves that, and builds and runs the examples against it, outside the
+# tree.
 # Usage: cmake -DBUILD=<build folder> -DSOURCE=<repository> -DCOMPILER=<c++> -P installed_copy.cmake
 cmake_minimum_required(VERSION 3.25)
 set(work ${BUILD}/installed-copy)
@@ -14,7 +15,16 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/prefix)
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/elsewhere)
+# Nothing that is installed knows where it was built, nor where it was installed to.
+file(REAL_PATH ${SOURCE} real_source)
+file(REAL_PATH ${BUILD} real_build)
+execute_process(COMMAND grep -rlF -e ${SOURCE}/ -e ${BUILD} -e ${real_source}/ -e ${real_build} ${work}/elsewhere
+                OUTPUT_VARIABLE tied RESULT_VARIABLE status)
+if(NOT status EQUAL 1)  # 1: grep found nothing, and could read all
+  message(FATAL_ERROR "These carry the path of the build or the sources:\n${tied}")
+endif()
+file(RENAME ${work}/elsewhere ${work}/prefix)
 run(${CMAKE_COMMAND} -S ${work}/examples -B ${work}/build -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${work}/prefix)
 run(${CMAKE_COMMAND} --build ${work}/build)
@@ -57,8 +67,16 @@ if(NOT output STREQUAL felt)
   message(FATAL_ERROR "hello_touch feels something else with the core alone:\n${output}")
 endif()
 
-# The installed command must find its way without the source tree.
+# The installed command must find its way without the source tree, and its page if one was built.
 run(${work}/prefix/bin/cotouch --version)
+run(${work}/prefix/bin/cotouch play --help)
+if(EXISTS ${work}/prefix/share/cotouch/web/index.html)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env XDG_STATE_HOME=${work}/state ${work}/prefix/bin/cotouch play none --port 0
+                  ERROR_VARIABLE output OUTPUT_QUIET)
+  if(NOT output MATCHES "There is no scene 'none'")
+    message(FATAL_ERROR "The installed cotouch does not get as far as to look for a scene:\n${output}")
+  endif()
+endif()
 
 # So must the program that reads meshes for it: the one beside it is used and no other.
 file(WRITE ${work}/part.obj "v 0 0 0\nv 20 0 0\nv 0 20 0\nv 0 0 20\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
@@ -67,7 +85,44 @@ run(${prepare})
 if(NOT output MATCHES "20 across; read as mm because")
   message(FATAL_ERROR "cotouch prepare did not say which unit it guessed:\n${output}")
 endif()
+
+# And a program of somebody else finds it where it was installed to, though it lies elsewhere itself.
+file(WRITE ${work}/reading/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
+project(reading LANGUAGES CXX)
+find_package(cotouch REQUIRED COMPONENTS reading)
+add_executable(count_triangles count_triangles.cpp)
+target_link_libraries(count_triangles PRIVATE cotouch::reading)
+")
+file(WRITE ${work}/reading/count_triangles.cpp "#include <cotouch/mesh/import.h>
+#include <cstdio>
+int main(int, char** argv) {
+  try {
+    std::printf(\"%zu triangles\\n\", cotouch::load_mesh(argv[1]).mesh.triangles.size());
+  } catch (const std::exception& error) {
+    std::printf(\"%s\\n\", error.what());
+  }
+}
+")
+run(${CMAKE_COMMAND} -S ${work}/reading -B ${work}/build-reading -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_PREFIX_PATH=${work}/prefix)
+run(${CMAKE_COMMAND} --build ${work}/build-reading)
+set(without_path ${CMAKE_COMMAND} -E env PATH=/nowhere)
+set(count ${without_path} ${work}/build-reading/count_triangles ${work}/part.obj)
+run(${count})
+if(NOT output MATCHES "4 triangles")
+  message(FATAL_ERROR "A program built with the installed library does not find its reader:\n${output}")
+endif()
+
+# Without it there is none, though the build that they came from has one.
 file(RENAME ${work}/prefix/bin/cotouch-read-mesh ${work}/reader-kept-away)
+run(${count})
+if(NOT output MATCHES "neither beside this one nor in PATH")
+  message(FATAL_ERROR "A program built with the installed library reads with the reader of the build:\n${output}")
+endif()
+execute_process(COMMAND ${without_path} ${prepare} RESULT_VARIABLE status OUTPUT_QUIET ERROR_VARIABLE output)
+if(status EQUAL 0 OR NOT output MATCHES "neither beside this one nor in PATH")
+  message(FATAL_ERROR "The installed cotouch reads with the reader of the build:\n${output}")
+endif()
 file(CREATE_LINK /bin/false ${work}/prefix/bin/cotouch-read-mesh SYMBOLIC)
 execute_process(COMMAND ${prepare} RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
 if(status EQUAL 0)

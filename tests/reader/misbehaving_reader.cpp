@@ -66,6 +66,31 @@ std::vector<RawMesh> misbehave(FileBytes bytes, const std::string&, const ReadSe
     much[0] = 1;
     return tell("had it");
   }
+  if (deed == "memory-of-a-gigabyte") {
+    volatile char* much = new char[std::size_t{1} << 30];
+    much[0] = 1;
+    return tell("had it");
+  }
+  if (deed == "memory-for") {  // a fifth of a gigabyte, once this file is there
+    if (!further.find(std::string(words.word()))) return tell("no file");
+    volatile char* much = new char[std::size_t{200} << 20];
+    much[0] = 1;
+    return tell("had it");
+  }
+  if (deed == "limit") {  // tried, because asking is not allowed
+    std::uint64_t had = 0, refused = std::uint64_t{1} << 46U;
+    while (refused - had > std::uint64_t{1} << 20U) {
+      const std::uint64_t size = (had + refused) / 2;
+      void* const room = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      (room == MAP_FAILED ? refused : had) = size;
+      if (room != MAP_FAILED) munmap(room, size);
+    }
+    return tell(std::to_string(had));
+  }
+  if (deed == "raise-limit") {
+    const rlimit more{RLIM_INFINITY, RLIM_INFINITY};
+    return tell(setrlimit(RLIMIT_AS, &more) == 0 ? "raised" : "refused");
+  }
   if (deed == "open") return tell(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 ? "refused" : "opened");
   if (deed == "write")
     return tell(open("/tmp/cotouch-misbehaving", O_WRONLY | O_CREAT, 0600) < 0 ? "refused" : "opened");

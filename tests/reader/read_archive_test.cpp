@@ -123,6 +123,11 @@ TEST(Archive, WithoutAMeshOrInAnotherArchiveIsRefused) {
       says(refusal(zip_stored(Files{{"inner.zip", zip_stored(Files{{"a.obj", k_obj}})}})), "holds no mesh file"));
 }
 
+TEST(Archive, OfCadFilesAloneIsCalledThat) {
+  EXPECT_TRUE(says(refusal(zip_stored(Files{{"lid.step", "ISO-10303-21;"}})), "only CAD files"));
+  EXPECT_FALSE(says(refusal(zip_stored(Files{{"readme.txt", "hello"}})), "CAD"));
+}
+
 TEST(Archive, PartsWithoutUnitAreGuessedTogether) {
   // A screw of 5 beside a housing of 180 is no screw of five metres.
   const std::string archive = zip_stored(Files{{"housing.obj", "v 0 0 0\nv 180 0 0\nv 0 180 0\nf 1 2 3\n"},

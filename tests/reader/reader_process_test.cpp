@@ -1,6 +1,10 @@
 #include <cotouch/base/error.h>
+#include <cotouch/base/read_file.h>
+#include <cotouch/mesh/import.h>
 #include <cotouch/mesh/reader_process.h>
+#include <support/child_process.h>
 #include <support/eventually.h>
+#include <support/sanitized.h>
 #include <support/temporary_folder.h>
 
 #include <gtest/gtest.h>
@@ -72,7 +76,7 @@ class ReaderProcess : public ::testing::Test {
 
   static ReadingTask usual_task() {
     ReadingTask task;
-    task.memory_bytes = std::uint64_t{1} << 30;
+    task.memory_bytes = task.most_memory_bytes = std::uint64_t{1} << 30;
     task.limits.seconds = 20;
     task.limits.vertices = 100;
     task.may_need_files = true;
@@ -164,6 +168,57 @@ TEST_F(ReaderProcess, CanReachNothingOutside) {
 
 TEST_F(ReaderProcess, HasItsMemoryLimited) {
   EXPECT_NE(failure("memory").find("more memory than is allowed"), std::string::npos);
+}
+
+// Of what the machine has left, so that a hand does not wait for memory.
+TEST_F(ReaderProcess, HasNoMoreThanHalfOfTheMemoryThatIsFree) {
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more than any limit";
+  const std::uint64_t before = free_memory();
+  std::ofstream(folder_ / "file") << "limit\n";
+  std::filesystem::resize_file(folder_ / "file", before / 32);  // of which it could take all
+  const ImportedMesh read = load_mesh(folder_ / "file");
+  const std::uint64_t free = std::max(before, free_memory());
+  const double limit = std::stod(read.report.doubts.at(0));
+  EXPECT_LT(limit, 0.75 * static_cast<double>(free));  // free memory changes all the time
+  EXPECT_GT(limit, 0.25 * static_cast<double>(before));
+}
+
+// In front of a limit that it inherits it has to stop, and may not ask for more.
+TEST_F(ReaderProcess, KeepsWithinALimitThatItInherits) {
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more than any limit";
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  constexpr rlim_t k_inherited = rlim_t{3} << 30U;  // less than it would be given, and enough to begin with
+  EXPECT_EQ(in_a_child([&] {
+              const rlimit low{k_inherited, k_inherited};
+              if (setrlimit(RLIMIT_AS, &low) != 0) return 1;
+              task_.memory_bytes = std::uint64_t{200} << 20U;
+              task_.most_memory_bytes = std::uint64_t{8} << 30U;
+              return failure("memory-of-a-gigabyte").find("more memory than is allowed") != std::string::npos ? 0 : 2;
+            }),
+            0);
+}
+
+// Packed text takes 50 to 75 bytes for each of its own.
+TEST_F(ReaderProcess, MayTakeMoreMemoryForAPackedFile) {
+  std::ofstream(folder_ / "file") << "PK\3\4 and what follows";
+  const ReadableFile packed(folder_ / "file");
+  EXPECT_GE(memory_to_read(packed.descriptor(), 1000), 75'000U);
+  std::ofstream(folder_ / "plain") << "solid and what follows";
+  const ReadableFile plain(folder_ / "plain");
+  EXPECT_GE(memory_to_read(plain.descriptor(), 1000), 40'000U);
+}
+
+TEST_F(ReaderProcess, MayTakeMoreMemoryWithEachFileThatItIsGiven) {
+  std::ofstream(folder_ / "small") << "little";
+  std::ofstream(folder_ / "large").flush();
+  std::filesystem::resize_file(folder_ / "large", 10U << 20U);  // for which it may take 400 MiB
+  task_.memory_bytes = std::uint64_t{64} << 20U;
+  EXPECT_NE(failure("memory-for small").find("more memory than is allowed"), std::string::npos);
+  EXPECT_EQ(told("memory-for large"), "had it");
+  EXPECT_EQ(told("raise-limit"), "refused");  // by itself it may not
+  task_.most_memory_bytes = std::uint64_t{128} << 20U;
+  EXPECT_NE(failure("memory-for large").find("more memory than is allowed"), std::string::npos);
 }
 
 TEST_F(ReaderProcess, SaysIfTheKernelCannotRestrictIt) {

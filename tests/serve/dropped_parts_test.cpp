@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 
 #include "serve/serve_fixture.h"
 #include "support/temporary_folder.h"
@@ -43,7 +45,7 @@ class DroppedParts : public ::testing::Test {
     ::setenv("COTOUCH_CACHE", (folder_ / "cache").c_str(), 1);
     session_ = std::make_unique<Session>(session, library_);
     host_ = std::make_unique<PageHost>(PageHostSettings{}, *session_, *server_, links_);
-    start_with_balls(*session_);
+    session_->start();  // with an empty scene
     server_->start(*host_, *host_, links_);
     page_ = std::make_unique<Page>(server_->port());
   }
@@ -53,11 +55,16 @@ class DroppedParts : public ::testing::Test {
   }
   static std::string api(const std::string& target) { return "/api/" + target; }
   Json scene() { return Json::parse(get_in(server_->port(), api("scene")).body); }
-  // The last word about the job that reads the file.
-  Json drop(const std::string& query, const std::string& file) {
+  // The job that reads the file.
+  Json sent(const std::string& query, const std::string& file) {
     const Answer answer = post_in(server_->port(), api("upload?" + query), file);
     EXPECT_EQ(answer.status, 200U) << answer.body;
-    return answer.status == 200 ? end_of(Json::parse(answer.body)["job"]) : Json();
+    return answer.status == 200 ? Json::parse(answer.body)["job"] : Json();
+  }
+  // The last word about it.
+  Json drop(const std::string& query, const std::string& file) {
+    const Json job = sent(query, file);
+    return job.is_null() ? Json() : end_of(job);
   }
   Json end_of(const Json& job) {
     for (;;) {
@@ -218,6 +225,83 @@ TEST_F(DroppedParts, InAZipComeTogether) {
   const Json refused = drop("name=set.zip", zip_stored({{"../../x.obj", box_obj(1, 1, 1)}}));
   EXPECT_EQ(refused["state"], "failed");
   EXPECT_NE(refused["reason"].get<std::string>().find("points outside"), std::string::npos);
+}
+
+TEST_F(DroppedParts, ComeIntoTheOpenSceneUnlessANewOneIsAskedFor) {
+  page_->send({{"type", "open_scene"}, {"name", "balls"}});
+  ASSERT_TRUE(eventually([&] { return scene()["name"] == "balls"; }));
+  ASSERT_EQ(drop("name=a.obj", box_obj(40, 40, 40))["state"], "done");
+  ASSERT_TRUE(eventually([&] { return scene()["bodies"].size() == 3; }));
+  EXPECT_EQ(scene()["title"], "Two balls");
+  EXPECT_EQ(scene()["name"], "");
+  ASSERT_EQ(drop("name=b.obj&scene=new", box_obj(20, 20, 20))["state"], "done");
+  EXPECT_EQ(with_bodies(1)["bodies"][0]["name"], "b");
+  Json unsaved;
+  ASSERT_TRUE(eventually([&] {
+    unsaved = Json::array();
+    const Json gallery = Json::parse(get_in(server_->port(), api("scenes")).body);
+    for (const Json& entry : gallery["scenes"])
+      if (entry["unsaved"] == true) unsaved.push_back(entry["name"]);
+    return unsaved.size() == 2;
+  })) << unsaved;
+  page_->send({{"type", "open_scene"}, {"name", unsaved[1]}});  // the older one
+  EXPECT_TRUE(eventually([&] { return scene()["bodies"].size() == 3; }));
+  EXPECT_EQ(post_in(server_->port(), api("upload?name=a.obj&scene=moon"), "x").status, 400U);
+}
+
+TEST_F(DroppedParts, ThatCannotBeReadLeaveTheSceneOpenThoughANewOneWasAskedFor) {
+  page_->send({{"type", "open_scene"}, {"name", "balls"}});
+  ASSERT_TRUE(eventually([&] { return scene()["name"] == "balls"; }));
+  const std::string refused = end_of(sent("name=a.obj&scene=new", "v no number"))["state"];
+  EXPECT_EQ(refused, "failed");
+  EXPECT_EQ(scene()["name"], "balls");
+  // What comes after it was meant for whatever is open then.
+  ASSERT_EQ(end_of(sent("name=b.obj", box_obj(40, 40, 40)))["state"], "done");
+  EXPECT_TRUE(eventually([&] { return scene()["bodies"].size() == 3; }));
+}
+
+TEST_F(DroppedParts, ThatAreEachToBeAloneAreSoThoughTheyComeAtOnce) {
+  const Json first = sent("name=a.obj&scene=new", box_obj(40, 40, 40));
+  const Json second = sent("name=b.obj&scene=new", box_obj(30, 30, 30));
+  const Json third = sent("name=c.obj", box_obj(20, 20, 20));  // into the newest
+  for (const Json& job : {first, second, third}) EXPECT_EQ(end_of(job)["state"], "done");
+  const Json now = with_bodies(2);
+  EXPECT_EQ(now["bodies"][0]["name"], "b");
+  EXPECT_EQ(now["bodies"][1]["name"], "c");
+  NoProgress quiet;
+  const auto kept_alone = [&] {
+    for (const std::string& name : library_.unsaved()) {
+      const Scene kept = library_.load(name, quiet);
+      if (kept.bodies.size() == 1 && kept.bodies[0].name == "a") return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(kept_alone());
+}
+
+TEST_F(DroppedParts, TakeNothingsPlaceThatCannotBeKeptUnlessItMayBeLost) {
+  for (int i = 0; i < 32; ++i) {
+    const std::filesystem::path folder = folder_ / ("scenes/unsaved-20260131-1015" + std::to_string(10 + i));
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "scene.toml") << "cotouch = 2\n";
+  }
+  page_->send({{"type", "open_scene"}, {"name", "balls"}});
+  ASSERT_TRUE(eventually([&] { return scene()["name"] == "balls"; }));
+  ASSERT_EQ(drop("name=a.obj", box_obj(40, 40, 40))["state"], "done");
+  ASSERT_TRUE(eventually([&] { return scene()["bodies"].size() == 3; }));
+  const Answer refused = post_in(server_->port(), api("upload?name=b.obj&scene=new"), box_obj(20, 20, 20));
+  EXPECT_EQ(refused.status, 409U);
+  EXPECT_EQ(Json::parse(refused.body)["code"], "unkept") << refused.body;
+  page_->send({{"type", "open_scene"}, {"name", "three"}, {"id", 7}});
+  const Json reply = page_->read_text("reply");
+  EXPECT_EQ(reply["ok"], false);
+  EXPECT_EQ(reply["code"], "unkept") << reply;
+  EXPECT_EQ(scene()["bodies"].size(), 3U);
+  ASSERT_EQ(drop("name=b.obj&scene=new&lose_changes=1", box_obj(20, 20, 20))["state"], "done");
+  EXPECT_EQ(with_bodies(1)["bodies"][0]["name"], "b");
+  page_->send({{"type", "open_scene"}, {"name", "three"}, {"lose_changes", true}, {"id", 8}});
+  EXPECT_EQ(page_->read_text("reply")["ok"], true);
+  EXPECT_TRUE(eventually([&] { return scene()["name"] == "three"; }));
 }
 
 TEST_F(DroppedParts, AreRefusedAPlaceThatIsNone) {

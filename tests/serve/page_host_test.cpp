@@ -62,8 +62,8 @@ TEST_F(PageHostTest, TwoDroppedPartsMakeASceneThatCanBeSavedAndOpened) {
   Page page(port());
   page.read_text("recordings");
   const std::string file = box_file();
-  for (const char* name : {"first", "../../second"}) {
-    const Answer answer = post_in(port(), api("upload?unit=mm&name=" + std::string(name) + ".stl"), file);
+  for (const char* name : {"first.stl&scene=new", "../../second.stl"}) {
+    const Answer answer = post_in(port(), api("upload?unit=mm&name=" + std::string(name)), file);
     ASSERT_EQ(answer.status, 200U) << answer.body;
     const Json job = Json::parse(answer.body)["job"];
     for (;;) {

@@ -45,6 +45,9 @@ TEST(SharingCommand, NamesAreCleanedAndInvitationsPassedOn) {
   const auto join = understood<JoinSharing>({{"type", "share_join"}, {"invite", "AbC-1_2"}, {"name", " Bea"}});
   EXPECT_EQ(join.invite, "AbC-1_2");
   EXPECT_EQ(join.name, "Bea");
+  EXPECT_FALSE(join.may_lose_changes);
+  EXPECT_TRUE(
+      understood<JoinSharing>({{"type", "share_join"}, {"invite", "A"}, {"lose_changes", true}}).may_lose_changes);
   const std::string longest(1024, 'i');
   EXPECT_EQ(understood<JoinSharing>({{"type", "share_join"}, {"invite", longest}}).invite, longest);
   understood<LeaveSharing>({{"type", "share_leave"}});
@@ -146,7 +149,8 @@ TEST(SharingMessage, OnlyTheHostShowsAnInvitation) {
 TEST(SharingMessage, PeersAreToldInMillisecondsMillimetresAndDegrees) {
   PeersView view;
   view.tick = 5000;
-  view.objective = 4988;
+  view.agreed = 4988;
+  view.branch = true;
   view.window = 128;
   view.synchronised = false;
   view.waiting_for = {1, 3};
@@ -172,7 +176,8 @@ TEST(SharingMessage, PeersAreToldInMillisecondsMillimetresAndDegrees) {
   const Json message = Json::parse(peers_message(view));
   EXPECT_EQ(message["type"], "peers");
   EXPECT_EQ(message["tick"], 5000);
-  EXPECT_EQ(message["objective"], 4988);
+  EXPECT_EQ(message["agreed"], 4988);
+  EXPECT_EQ(message["branch"], true);
   EXPECT_EQ(message["window"], 128);
   EXPECT_EQ(message["synchronised"], false);
   EXPECT_EQ(message["waiting_for"], Json::array({1, 3}));
@@ -355,21 +360,26 @@ TEST_F(SharingPages, ASlowPageMissesPeersAndIsNotClosedForIt) {
   peers.peers.resize(16);
   for (PeerView& peer : peers.peers) peer.fingerprint = std::string(2000, 'f');
   constexpr Tick k_last = 1000;
-  for (peers.tick = 1; peers.tick <= k_last; ++peers.tick)
-    tell([&](SessionListener& host) { host.peers_changed(peers); });
-  tell([](SessionListener& host) { host.said({"Anna", "#9c36b5", "after that", 1}); });
-  // The newest of them, in its place among the other texts.
   int read = 0;
   Tick tick = 0;
-  for (;;) {
+  // The newest of them, in its place among the other texts. False: what was said after them.
+  const auto reads_on = [&] {
     const Page::Message message = slow.read();
-    if (!message.text) continue;
+    if (!message.text) return true;
     const Json json = Json::parse(message.bytes);
-    if (json["type"] == "chat") break;
-    if (json["type"] != "peers") continue;
+    if (json["type"] != "peers") return json["type"] != "chat";
     ++read;
     EXPECT_GT(json["tick"].get<Tick>(), tick);
     tick = json["tick"];
+    return true;
+  };
+  // Now and then, because a page that reads nothing for two seconds is closed.
+  for (peers.tick = 1; peers.tick <= k_last; ++peers.tick) {
+    tell([&](SessionListener& host) { host.peers_changed(peers); });
+    if (peers.tick % 20 == 0) reads_on();
+  }
+  tell([](SessionListener& host) { host.said({"Anna", "#9c36b5", "after that", 1}); });
+  while (reads_on()) {
   }
   EXPECT_EQ(tick, k_last);
   EXPECT_LT(read, 500);

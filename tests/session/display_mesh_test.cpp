@@ -1,4 +1,7 @@
 // Meshes for the eye: small ones exact, large ones within their error and below their cap.
+#include <cotouch/base/cancel.h>
+#include <cotouch/base/error.h>
+#include <cotouch/base/random.h>
 #include <cotouch/mesh/closest.h>
 #include <cotouch/mesh/subdivide.h>
 #include <cotouch/session/display_mesh.h>
@@ -7,12 +10,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <ctime>
 #include <set>
 #include <tuple>
 
+#include "support/slivers.h"
+
 namespace cotouch::this_file {
 namespace {
+
+double processor_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;  // of all threads
+}
 
 double diagonal(const TriangleMesh& mesh) {
   return norm(mesh.bounds().size());
@@ -49,6 +60,60 @@ TEST(DisplayMesh, OfASmallMeshIsTheMesh) {
   const TriangleMesh shown = display_mesh(sphere);
   EXPECT_EQ(shown.vertices, sphere.vertices);
   EXPECT_EQ(shown.triangles, sphere.triangles);
+}
+
+// Collapsing edges takes the square of that many: of 400,000 slivers 40 s of the processor.
+TEST(DisplayMesh, OfTrianglesThatAllMeetInOneVertexIsMadeSoon) {
+  const TriangleMesh fan = fan_of_slivers(400'000, 0.1);
+  const double start = processor_seconds();
+  const TriangleMesh shown = display_mesh(fan);
+  EXPECT_LT(processor_seconds() - start, 10);  // a hundred times what it takes
+  EXPECT_GT(shown.triangles.size(), 100U);
+  EXPECT_LE(shown.triangles.size(), 200'000U);
+}
+
+// Where meshoptimizer 0.18 looks first for a vertex in its table of places is made of its coordinates' bits alone, and
+// can be worked backwards: 100,000 of them that all begin in one place take 40 s of the processor.
+TriangleMesh colliding(std::size_t vertices) {
+  constexpr std::uint32_t k_x = 73856093, k_y = 19349663, k_z = 83492791;
+  std::uint32_t inverse = k_z;
+  for (int i = 0; i < 5; ++i) inverse *= 2 - k_z * inverse;
+  const auto folded = [](std::uint32_t bits) { return bits ^ (bits >> 17U); };  // twice: as it was
+  Random random(1);
+  TriangleMesh mesh;
+  mesh.vertices = {{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0}};  // the middle of the bounds is zero
+  mesh.triangles = {{0, 1, 2}};
+  while (mesh.vertices.size() < vertices) {
+    const auto x = static_cast<float>(random.uniform(0.25, 0.5)), y = static_cast<float>(random.uniform(0.25, 0.5));
+    const std::uint32_t wanted =
+        (folded(std::bit_cast<std::uint32_t>(x)) * k_x) ^ (folded(std::bit_cast<std::uint32_t>(y)) * k_y);
+    // The lowest bits, which tell the place, must be zero; the others are free until z is a number in the box.
+    for (std::uint32_t high = 0; high < 4096; ++high) {
+      const auto z = std::bit_cast<float>(folded(((wanted & 0xfffffU) | high << 20U) * inverse));
+      if (!(z >= 0.25F && z < 0.5F)) continue;
+      mesh.vertices.emplace_back(Vec3f{x, y, z});
+      break;
+    }
+  }
+  for (std::uint32_t i = 2; i + 2 < mesh.vertices.size(); i += 2) mesh.triangles.push_back({i, i + 1, i + 2});
+  return mesh;
+}
+
+TEST(DisplayMesh, OfVerticesThatAllCollideIsMadeSoon) {
+  const TriangleMesh mesh = colliding(60'000);
+  const double start = processor_seconds();
+  const TriangleMesh shown = display_mesh(mesh, {.exact = 1000, .most = 2000});
+  EXPECT_LT(processor_seconds() - start, 3);  // it takes a tenth of a second
+  EXPECT_GT(shown.triangles.size(), 0U);
+}
+
+// meshoptimizer itself cannot be ended, and takes some seconds of the processor for this.
+TEST(DisplayMesh, NobodyWaitsForOneThatIsNoLongerWanted) {
+  TriangleMesh mesh = fan_of_slivers(40'000, 0.1);
+  append(mesh, make_sphere(0.5, 7));
+  const double start = processor_seconds();
+  const CancelScope scope([&] { return processor_seconds() - start > 0.1; });
+  EXPECT_THROW(display_mesh(mesh), Cancelled);  // not once it is done
 }
 
 TEST(DisplayMesh, OfALargeMeshStaysWithinAThousandthOfItsSize) {

@@ -1,5 +1,5 @@
 // A host that gives its guests what they must not take.
-#include <cotouch/base/file.h>
+#include <cotouch/base/read_file.h>
 
 #include "session/peer_on_network.h"
 #include "session/program.h"
@@ -90,7 +90,7 @@ TEST(HostileHost, CannotGiveAnotherSceneThanItSays) {
   FalseHost host;
   Files files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder.path() / "unknown")) {
-    const MappedFile file = map_file(entry.path());
+    const FileCopy file = read_file(entry.path());
     files.emplace_back(entry.path().filename().string(), host.put(Bytes(file.bytes.begin(), file.bytes.end())));
   }
   host.offer(files, 1);  // the hash of no model

@@ -2,6 +2,7 @@
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/hash.h>
+#include <cotouch/session/journal_file.h>
 
 #include "support/child_process.h"
 #include "support/error_code.h"
@@ -183,21 +184,129 @@ TEST_F(JournalTest, TakesATickTwiceOnlyIfItIsTheSame) {
   EXPECT_EQ(ticks_of(journal), range(0, 110));
 }
 
-TEST_F(JournalTest, ForgetsWhatWasNotAgreed) {
+TEST_F(JournalTest, KeepsWhatWasNotAgreedApart) {
   make_small();
   {
     Journal journal = made();
+    journal.snapshot(50, world_at(50));
     append(journal, 100, 120);
-    EXPECT_TRUE(journal.rewind(60));
-    EXPECT_TRUE(journal.needs_snapshot());
+    journal.agree(60);
+    journal.note(110, "said", "is anybody there?");
+    EXPECT_TRUE(journal.begin(0, {90, bytes_of("as the others have it"), {}}, "dropped"));
     EXPECT_EQ(ticks_of(journal), range(0, 60));
-    EXPECT_EQ(journal.snapshot_ticks(), (std::vector<Tick>{0}));
-    EXPECT_TRUE(journal.snapshot(60, bytes_of("as the others have it")));
-    append(journal, 60, 70);
+    append(journal, 90, 95);
+    journal.note(92, "said", "here we are");
   }
-  Journal journal = Journal::open(file_);
-  EXPECT_EQ(ticks_of(journal), range(0, 70));
-  EXPECT_EQ(journal.newest_beginning()->tick, 60);  // the ticks before it led elsewhere
+  EXPECT_EQ(Journal::open(file_).next_tick(), 95);
+  Journal journal = Journal::open_to_read(file_);
+  ASSERT_EQ(journal.lines().size(), 2U);
+  const JournalLine &session = journal.lines()[0], &branch = journal.lines()[1];
+  EXPECT_EQ(session.agreed, 60);
+  EXPECT_EQ(branch.parent, 0U);
+  EXPECT_EQ(branch.left, 60);
+  EXPECT_EQ(branch.reason, "dropped");
+  std::vector<Tick> kept = range(0, 60);
+  for (const Tick tick : range(90, 95)) kept.push_back(tick);
+  EXPECT_EQ(ticks_of(journal), kept);
+  EXPECT_EQ(journal.newest_beginning()->tick, 90);
+  EXPECT_EQ(journal.newest_beginning(session.agreed)->tick, 0);
+  EXPECT_EQ(journal.notes().size(), 3U);  // those at 50 and 51, and at 92
+  journal.show(1);
+  EXPECT_EQ(ticks_of(journal), range(50, 120));  // with what leads there from the snapshot
+  EXPECT_EQ(journal.newest_beginning()->tick, 50);
+  EXPECT_EQ(journal.snapshot_ticks(), (std::vector<Tick>{50, 100}));
+  ASSERT_EQ(journal.notes().size(), 3U);
+  EXPECT_EQ(journal.notes()[2].text, "is anybody there?");
+  EXPECT_EQ(journal.notes()[2].tick, 110);
+  EXPECT_EQ(code_of([&] { journal.show(2); }), ErrorCode::not_found);
+}
+
+TEST_F(JournalTest, GoesOnWithABranchAndComesBack) {
+  {
+    Journal journal = made();
+    journal.begin(0, {0, world_at(0), {}}, "");
+    append(journal, 0, 100);
+    journal.agree(80);
+    EXPECT_TRUE(journal.branch_off(0xbeef, "nobody else is heard"));
+    append(journal, 100, 150);
+    journal.agree(140);
+  }
+  {
+    Journal journal = made();
+    EXPECT_EQ(journal.line().branch, 0xbeefU);
+    EXPECT_EQ(journal.next_tick(), 150);
+    EXPECT_EQ(journal.newest_snapshot()->tick, 0);
+    append(journal, 150, 160);
+    EXPECT_TRUE(journal.begin(0, {200, world_at(200), {}}, "dropped"));
+    append(journal, 200, 210);
+    journal.agree(210);
+    EXPECT_TRUE(journal.begin(0xbeef, {160, world_at(160), {}}, "again"));
+    append(journal, 160, 170);
+  }
+  Journal journal = Journal::open_to_read(file_);
+  ASSERT_EQ(journal.lines().size(), 2U);
+  EXPECT_EQ(ticks_of(journal), range(0, 170));
+  journal.show(0);
+  std::vector<Tick> session = range(0, 80);
+  for (const Tick tick : range(200, 210)) session.push_back(tick);
+  EXPECT_EQ(ticks_of(journal), session);
+}
+
+TEST_F(JournalTest, TakesWhatLeadsToTheSessionForTheSessions) {
+  make_small();
+  Journal journal = made();
+  journal.agree(60);
+  EXPECT_TRUE(journal.begin(0, {100, world_at(100), {}}, "ended"));
+  append(journal, 100, 110);
+  EXPECT_EQ(journal.lines().size(), 1U);
+  EXPECT_EQ(ticks_of(journal), range(0, 110));
+  EXPECT_TRUE(journal.begin(0, {80, world_at(80), {}}, "ended"));
+  append(journal, 80, 90);
+  EXPECT_EQ(journal.lines().size(), 2U);
+  EXPECT_EQ(ticks_of(journal), range(0, 90));
+}
+
+TEST_F(JournalTest, KeepsWhatWasAgreedOnBeyondASnapshotThatLeadsThere) {
+  make_small();
+  Journal journal = made();
+  journal.agree(90);
+  EXPECT_TRUE(journal.begin(0, {80, world_at(80), {}}, "ended"));
+  append(journal, 90, 95);
+  EXPECT_EQ(ticks_of(journal), range(0, 95));
+}
+
+TEST_F(JournalTest, KeepsASnapshotOfTheStateInWhichABranchLeft) {
+  make_small();
+  {
+    Journal journal = made();
+    journal.agree(100);
+    EXPECT_TRUE(journal.branch_off(7, "alone"));
+  }
+  Journal journal = Journal::open_to_read(file_);
+  journal.show(0);
+  EXPECT_EQ(journal.snapshot_ticks(), (std::vector<Tick>{0, 100}));
+}
+
+// As it was before there were lines.
+TEST_F(JournalTest, FilesOfTheFirstVersionAreReadAndGoneOnWith) {
+  make_small();
+  run_sql(file_, "DROP TABLE lines; PRAGMA user_version = 1");
+  {
+    Journal journal = Journal::open_to_read(file_);
+    EXPECT_EQ(ticks_of(journal), range(0, 100));
+    EXPECT_EQ(journal.line().agreed, 100);
+  }
+  {
+    Journal journal = made();
+    append(journal, 100, 110);
+    EXPECT_TRUE(journal.branch_off(7, "alone"));
+  }
+  Journal journal = Journal::open_to_read(file_);
+  ASSERT_EQ(journal.lines().size(), 2U);
+  EXPECT_EQ(journal.lines()[0].agreed, 100);
+  EXPECT_EQ(ticks_of(journal), range(100, 110));
+  journal.show(0);
+  EXPECT_EQ(ticks_of(journal), range(0, 100));
 }
 
 TEST_F(JournalTest, KeepsASnapshotAMinuteAndTheNewestTwo) {
@@ -272,7 +381,7 @@ TEST_F(JournalTest, RefusesWhatIsNoJournalInASentence) {
 
 TEST_F(JournalTest, SaysThatItIsOfANewerVersion) {
   make_small();
-  run_sql(file_, "PRAGMA user_version = 2");
+  run_sql(file_, "PRAGMA user_version = 3");
   EXPECT_NE(refusal(file_, ErrorCode::unsupported).find("newer"), std::string::npos);
 }
 
@@ -287,15 +396,29 @@ TEST_F(JournalTest, IsNotTakenForAnotherSession) {
 }
 
 TEST_F(JournalTest, NoticesEveryRowThatWasChangedOrTakenOut) {
-  for (const char* sql :
-       {"UPDATE ticks SET inputs = 'x' WHERE tick = 30", "UPDATE ticks SET state_hash = 1 WHERE tick = 99",
-        "DELETE FROM ticks WHERE tick = 50", "DELETE FROM ticks WHERE tick < 10",
-        "UPDATE ticks SET chain = 5 WHERE tick = 7", "UPDATE snapshots SET world = 'x' WHERE tick = 100",
-        "UPDATE snapshots SET rest = 'x' WHERE tick = 0", "UPDATE snapshots SET begins = 1 WHERE tick = 100",
-        "UPDATE notes SET text = 'bye' WHERE tick = 50", "UPDATE notes SET hand = NULL",
-        "UPDATE notes SET hand = 0 WHERE tick = 51", "UPDATE head SET session = 'x'", "UPDATE head SET folder = 'x'",
-        "UPDATE head SET model_hash = 'fedcba9876543211'", "UPDATE head SET scene = ''", "DELETE FROM head",
-        "DROP TABLE notes", "DELETE FROM snapshots WHERE tick = 0"}) {
+  for (const char* sql : {"UPDATE ticks SET inputs = 'x' WHERE tick = 30",
+                          "UPDATE ticks SET state_hash = 1 WHERE tick = 99",
+                          "DELETE FROM ticks WHERE tick = 50",
+                          "DELETE FROM ticks WHERE tick < 10",
+                          "UPDATE ticks SET chain = 5 WHERE tick = 7",
+                          "UPDATE snapshots SET world = 'x' WHERE tick = 100",
+                          "UPDATE snapshots SET rest = 'x' WHERE tick = 0",
+                          "UPDATE snapshots SET begins = 1 WHERE tick = 100",
+                          "UPDATE notes SET text = 'bye' WHERE tick = 50",
+                          "UPDATE notes SET hand = NULL",
+                          "UPDATE notes SET hand = 0 WHERE tick = 51",
+                          "UPDATE head SET session = 'x'",
+                          "UPDATE head SET folder = 'x'",
+                          "UPDATE head SET model_hash = 'fedcba9876543211'",
+                          "UPDATE head SET scene = ''",
+                          "DELETE FROM head",
+                          "DROP TABLE notes",
+                          "DELETE FROM snapshots WHERE tick = 0",
+                          "UPDATE lines SET agreed = 100",
+                          "UPDATE lines SET reason = 'x'",
+                          "DELETE FROM lines",
+                          "DROP TABLE lines",
+                          "UPDATE ticks SET tick = tick + (1 << 48) WHERE tick = 99"}) {
     SCOPED_TRACE(sql);
     std::filesystem::remove(file_);
     make_small();
@@ -471,6 +594,36 @@ TEST_F(JournalTest, KeepsABoundedAmountInMemoryAndGoesOnFromTheNextSnapshot) {
             0);
 }
 
+// In another line, or in this one after some of it was moved to another, the same ticks are others.
+TEST_F(JournalTest, WhatIsDroppedForWantOfRoomLeavesNoGapInOtherLines) {
+  for (const std::uint64_t branch : {0U, 7U}) {
+    SCOPED_TRACE(branch);
+    std::filesystem::remove(file_);
+    EXPECT_EQ(in_a_child([&] {
+                std::signal(SIGXFSZ, SIG_IGN);
+                const std::vector<std::byte> large(1000 << 10);
+                Journal journal = made();
+                journal.snapshot(0, world_at(0));
+                append(journal, 0, 10);
+                if (!journal.flush()) return 1;
+                allow_bytes(64 << 10);
+                for (Tick tick = 10; tick < 30; ++tick) journal.append(tick, large, hash_after(tick));
+                journal.agree(25);
+                journal.begin(branch, {28, bytes_of("another world"), {}}, "the others went on");
+                for (Tick tick = 28; tick < 43; ++tick) journal.append(tick, large, hash_after(tick));
+                allow_bytes(RLIM_INFINITY);
+                if (!journal.flush()) return 2;
+                try {
+                  Journal read = Journal::open_to_read(file_);
+                  return read.newest_beginning()->tick == 28 && read.tick_count() >= 15 ? 0 : 3;
+                } catch (const Error&) {
+                  return 4;
+                }
+              }),
+              0);
+  }
+}
+
 TEST_F(JournalTest, WhatIsDroppedForWantOfRoomEndsAtASnapshot) {
   EXPECT_EQ(
       in_a_child([&] {
@@ -494,6 +647,61 @@ TEST_F(JournalTest, WhatIsDroppedForWantOfRoomEndsAtASnapshot) {
         return begins > 10 && begins % 10 == 0 && read.tick_count() == static_cast<std::uint64_t>(70 - begins) ? 0 : 5;
       }),
       0);
+}
+
+TEST_F(JournalTest, EndedInOrderIsOneFile) {
+  make_small();
+  {
+    Journal journal = made();
+    append(journal, 100, 120);
+    EXPECT_EQ(journal.finish(), "");
+    EXPECT_FALSE(std::filesystem::exists(file_.string() + "-wal"));
+  }
+  std::filesystem::copy(file_, folder_ / "copy");
+  EXPECT_EQ(Journal::open_to_read(folder_ / "copy").tick_count(), 120U);
+  // It goes on all the same.
+  Journal journal = made();
+  append(journal, 120, 130);
+  EXPECT_EQ(journal.finish(), "");
+  EXPECT_EQ(Journal::open_to_read(file_).tick_count(), 130U);
+}
+
+TEST_F(JournalTest, SaysWhichFilesBelongTogetherIfTheDiskIsFullWhenItEnds) {
+  const std::filesystem::path log = file_.string() + "-wal";
+  EXPECT_EQ(in_a_child([&] {
+              std::signal(SIGXFSZ, SIG_IGN);
+              Journal journal = made();
+              journal.snapshot(0, world_at(0));
+              append(journal, 0, 2000);
+              if (!journal.flush()) return 1;
+              // What is in the log does not fit into the file any more.
+              if (std::filesystem::file_size(log) < 2 * std::filesystem::file_size(file_)) return 2;
+              allow_bytes(std::filesystem::file_size(file_));
+              const std::string said = journal.finish();
+              if (said.find(log.filename().string() + " beside it belongs to it") == std::string::npos) return 3;
+              return 0;
+            }),
+            0);
+  ASSERT_TRUE(std::filesystem::exists(log));
+  EXPECT_EQ(Journal::open_to_read(file_).tick_count(), 2000U);
+  // The next program puts them together, once there is room.
+  Journal journal = made();
+  EXPECT_EQ(journal.finish(), "");
+  EXPECT_FALSE(std::filesystem::exists(log));
+  EXPECT_EQ(Journal::open_to_read(file_).tick_count(), 2000U);
+}
+
+TEST_F(JournalTest, SaysThatAnotherProgramReadsItWhenItEnds) {
+  make_small();
+  Journal journal = made();
+  append(journal, 100, 120);
+  ASSERT_TRUE(journal.flush());
+  {
+    Journal reader = Journal::open_to_read(file_);
+    EXPECT_NE(journal.finish().find("-wal"), std::string::npos);
+    EXPECT_EQ(reader.tick_count(), 120U);
+  }
+  EXPECT_EQ(journal.finish(), "");
 }
 
 TEST_F(JournalTest, SaysThatAFolderCannotBeWritten) {
@@ -520,6 +728,62 @@ TEST_F(JournalTest, LeavesNothingBehindIfItCannotBeMade) {
             }),
             0);
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+// What runs when it is read or written may run for ever.
+TEST_F(JournalTest, WithAViewOrATriggerIsRefused) {
+  for (const std::string table : {"head", "ticks", "lines", "snapshots", "notes"})
+    for (const std::string& sql : {"DROP TABLE " + table + "; CREATE VIEW " + table +
+                                       " AS WITH RECURSIVE r(n) AS (SELECT 1 UNION SELECT n + 1 FROM r) SELECT n AS "
+                                       "tick, n AS number, n AS line "
+                                       "FROM r WHERE n < 0",
+                                   "CREATE TRIGGER t AFTER INSERT ON " + table +
+                                       " BEGIN SELECT count(*) FROM (WITH RECURSIVE r(n) AS (SELECT 1 UNION SELECT n + "
+                                       "1 FROM r) SELECT n FROM r); "
+                                       "END"}) {
+      SCOPED_TRACE(sql);
+      std::filesystem::remove(file_);
+      make_small();
+      run_sql(file_, sql.c_str());
+      EXPECT_EQ(in_a_child([&] {
+                  alarm(30);
+                  for (const auto open : {&Journal::open, &Journal::open_to_read}) {
+                    try {
+                      open(file_);
+                      return 1;
+                    } catch (const Error& error) {
+                      if (error.code() != ErrorCode::damaged_file) return 2;
+                    }
+                  }
+                  return 0;
+                }),
+                0);
+    }
+}
+
+// SQLite would open it and wait for a writer that never comes.
+TEST_F(JournalTest, IsNotReadBesideAPipe) {
+  for (const char* ending : {"-journal", "-wal", "-shm"})
+    for (const bool is_there : {true, false}) {
+      const TemporaryFolder folder;
+      const std::filesystem::path file = folder / "a.journal";
+      if (is_there) create_journal(file, head());
+      ASSERT_EQ(mkfifo((file.string() + ending).c_str(), 0600), 0);
+      EXPECT_EQ(in_a_child([&] {
+                  alarm(30);
+                  try {
+                    if (is_there)
+                      Journal::open(file);
+                    else
+                      Journal::open_or_create(file, head());
+                  } catch (const Error& error) {
+                    return std::string(error.what()).find(ending) != std::string::npos ? 0 : 1;
+                  }
+                  return 2;
+                }),
+                0)
+          << ending << is_there;
+    }
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class JournalWriterTest : public testing::Test {
 
 TEST_F(JournalWriterTest, WritesByItselfAndAllOfItWhenItEnds) {
   JournalWriter writer(made());
-  writer.begin(0, bytes(100), bytes(10));
+  writer.begin(0, {0, bytes(100), bytes(10)}, "");
   for (Tick tick = 0; tick < 50; ++tick) writer.append(tick, bytes(20), 1);
   EXPECT_TRUE(eventually([&] { return written() == range(0, 50); }));
   for (Tick tick = 50; tick < 60; ++tick) writer.append(tick, bytes(20), 1);
@@ -45,14 +45,16 @@ TEST_F(JournalWriterTest, WritesByItselfAndAllOfItWhenItEnds) {
   EXPECT_EQ(Journal::open_to_read(file_).notes().size(), 1U);
 }
 
-TEST_F(JournalWriterTest, ForgetsWhatWasNotAgreedOnAndGoesOnFromThere) {
+TEST_F(JournalWriterTest, KeepsWhatWasNotAgreedOnApartAndGoesOnFromThere) {
   JournalWriter writer(made());
-  writer.begin(0, bytes(100), {});
+  writer.begin(0, {0, bytes(100), {}}, "");
   for (Tick tick = 0; tick < 50; ++tick) writer.append(tick, bytes(20), 1);
-  writer.begin(30, bytes(90), {});
+  writer.agree(30);
+  writer.begin(0, {30, bytes(90), {}}, "dropped");
   for (Tick tick = 30; tick < 40; ++tick) writer.append(tick, bytes(20), 2);
   writer.stop();
   EXPECT_EQ(written(), range(0, 40));
+  EXPECT_EQ(Journal::open_to_read(file_).lines().size(), 2U);
   Journal::open_to_read(file_).for_each_tick(0, [](const JournalTick& tick) {
     EXPECT_EQ(tick.state_hash, tick.tick < 30 ? 1U : 2U);
     return true;
@@ -61,7 +63,7 @@ TEST_F(JournalWriterTest, ForgetsWhatWasNotAgreedOnAndGoesOnFromThere) {
 
 TEST_F(JournalWriterTest, LeavesTicksOutIfTheDiskFallsFarBehindAndGoesOnFromASnapshot) {
   JournalWriter writer(made());
-  writer.begin(0, bytes(100), {});
+  writer.begin(0, {0, bytes(100), {}}, "");
   for (Tick tick = 0; tick < 10; ++tick) writer.append(tick, bytes(20), 1);
   ASSERT_TRUE(eventually([&] { return written() == range(0, 10); }));
   Database slow(file_, Database::Access::write);
@@ -92,7 +94,7 @@ TEST_F(JournalWriterTest, LeavesTicksOutIfTheDiskFallsFarBehindAndGoesOnFromASna
 // The world may have jumped there.
 TEST_F(JournalWriterTest, LeavesOutWhatFollowsASnapshotThatWasLeftOut) {
   JournalWriter writer(made());
-  writer.begin(0, bytes(100), {});
+  writer.begin(0, {0, bytes(100), {}}, "");
   for (Tick tick = 0; tick < 10; ++tick) writer.append(tick, bytes(20), 1);
   writer.snapshot(10, bytes(JournalWriter::k_most_given), {});
   for (Tick tick = 10; tick < 20; ++tick) writer.append(tick, bytes(20), 1);

@@ -13,14 +13,25 @@ class PartitionSlow : public testing::Test {
       program->settings.peer.patience = 0.5;
       program->settings.peer.patience_alone = 2;
     }
+    anna.settings.peer.patience = patience_of_anna;
     meet(anna, ben);
     pass(anna, ben, 200);
   }
-  void cut_ben_off() {
-    NetworkProfile nothing = *find_network("perfect");
-    nothing.name = "nothing";
-    nothing.there.loss = nothing.back.loss = 1;
-    ben.session().emulate(nothing);
+  void cut_ben_off() { lose_of_ben(1, 1); }
+  // So much of what he sends and of what he is sent.
+  void lose_of_ben(double there, double back) {
+    NetworkProfile lossy = *find_network("perfect");
+    lossy.name = "lossy";
+    lossy.there.loss = there;
+    lossy.back.loss = back;
+    ben.session().emulate(lossy);
+  }
+  // The number behind these words; 0 if he was not told them.
+  Tick tick_told(const std::string& words) const {
+    for (const std::string& sentence : ben.problems())
+      if (const std::size_t found = sentence.find(words); found != std::string::npos)
+        return std::stoll(sentence.substr(found + words.size()));
+    return 0;
   }
   // One session again: the same people, and the same states from now on.
   void expect_one_session() {
@@ -35,6 +46,7 @@ class PartitionSlow : public testing::Test {
   }
 
   Program anna{"Anna"}, ben{"Ben"};
+  double patience_of_anna = 0.5;
 };
 
 TEST_F(PartitionSlow, WhoeverWasCutOffJoinsAgain) {
@@ -49,6 +61,33 @@ TEST_F(PartitionSlow, BothGoOnAloneAndThenTogether) {
   const Tick tick = ben.session().agreed().tick;
   ASSERT_TRUE(eventually([&] { return ben.session().agreed().tick > tick + 100; }));
   expect_one_session();
+  EXPECT_GT(tick_told("goes on alone from tick "), 0);
+  EXPECT_EQ(tick_told("What happened here from tick "), tick_told("goes on alone from tick "));
+}
+
+// She does not drop him before he hears nothing any more, however slow this machine is.
+class PartitionOneWaySlow : public PartitionSlow {
+ protected:
+  PartitionOneWaySlow() { patience_of_anna = 60; }
+};
+
+// He still hears Anna for a while, so that a window of ticks is objective for him which she does not have, and before
+// which she would end his inputs.
+TEST_F(PartitionOneWaySlow, WhatABranchAgreesOnIsCalledItsOwnFromTheTickOnThatItNames) {
+  lose_of_ben(1, 0);
+  ASSERT_TRUE(eventually([&] { return !anna.peers().waiting_for.empty(); }));
+  cut_ben_off();
+  ASSERT_TRUE(eventually([&] { return tick_told("goes on alone from tick ") > 0; }));
+  const Tick from = tick_told("goes on alone from tick ");
+  ASSERT_TRUE(eventually([&] { return ben.session().agreed().tick > from + 200; }));
+  Tick last_of_the_session = 0, first_of_the_branch = k_never;
+  for (const AgreedTick& agreed : ben.all_agreed())
+    if (agreed.branch == 0)
+      last_of_the_session = std::max(last_of_the_session, agreed.tick);
+    else
+      first_of_the_branch = std::min(first_of_the_branch, agreed.tick);
+  EXPECT_EQ(last_of_the_session, from);
+  EXPECT_EQ(first_of_the_branch, from + 1);
 }
 
 }  // namespace

@@ -41,7 +41,10 @@ TEST(PeerMessage, IsWrittenAsTheProtocolSays) {
   EXPECT_EQ(write_message(WantMessage{1, 300}), bytes_of({5, 1, 0xac, 0x02}));
   EXPECT_EQ(write_message(DecideMessage{{2, 1}, {{3, 300, true}, {4, 5, false}}}),
             bytes_of({4, 2, 1, 2, 0x83, 0xac, 0x02, 4, 5}));
-  EXPECT_EQ(write_message(ProbeMessage{{2, 1}, {3, 0, "ab"}}), bytes_of({7, 2, 1, 3, 0, 2, 'a', 'b'}));
+  EXPECT_EQ(write_message(DecideMessage{{2, 1}, {{4, 5, true}}, 0x0102}),
+            bytes_of({4, 2, 1, 1, 0x84, 5, 2, 1, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(write_message(ProbeMessage{{2, 1}, {true, 3, 0, ""}}), bytes_of({7, 2, 1, 0x83, 0, 0}));
+  EXPECT_EQ(write_message(ProbeMessage{{2, 1}, {false, 3, 0, "ab"}}), bytes_of({7, 2, 1, 3, 0, 2, 'a', 'b'}));
   // Head of the inputs: flags, sequence, stamp, echo, held, loss, tick, 10 before it, 1 after it, ballot, 40 before it.
   const Bytes head = bytes_of({1,    3,    1,  2, 3, 4, 5,  6,    7,    8,    9,    10,   0xac, 0x02, 11,
                                0xe8, 0x07, 20, 1, 3, 1, 80, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11});
@@ -71,7 +74,7 @@ TEST(PeerMessage, IsNothingIfItIsCutOffOrLongerThanItSays) {
   run.inputs = {&input};
   for (const Bytes& whole :
        {inputs_message(), write_fill(2, run), write_message(ProposeMessage{{2, 1}, {{3, 300, true}}}),
-        write_message(ProbeMessage{{2, 1}, {3, 0, "ab"}}), write_message(ViewMessage{9, 2, {}})}) {
+        write_message(ProbeMessage{{2, 1}, {false, 3, 0, "ab"}}), write_message(ViewMessage{9, 2, {}})}) {
     ASSERT_TRUE(read_message(whole));
     for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(read_message(std::span(whole).first(size)));
     Bytes longer = whole;
@@ -84,8 +87,10 @@ TEST(PeerMessage, OfNumbersThatCannotBeIsNothing) {
   EXPECT_FALSE(read_message(bytes_of({5, 20, 1})));                                      // member 20
   EXPECT_FALSE(read_message(bytes_of({4, 2, 1, 1, 0x94, 1})));                           // end of member 20
   EXPECT_FALSE(read_message(bytes_of({5, 1, 255, 255, 255, 255, 255, 255, 255, 127})));  // a tick beyond 2^48
-  EXPECT_FALSE(read_message(write_message(ProbeMessage{{2, 1}, {21, 0, ""}})));          // a session of 21
-  EXPECT_TRUE(read_message(write_message(ProbeMessage{{2, 1}, {20, 0, ""}})));
+  EXPECT_FALSE(read_message(write_message(ProbeMessage{{2, 1}, {false, 21, 0, ""}})));   // a session of 21
+  EXPECT_TRUE(read_message(write_message(ProbeMessage{{2, 1}, {false, 20, 0, ""}})));
+  EXPECT_FALSE(read_message(bytes_of({4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0})));  // branch 0
+  EXPECT_TRUE(read_message(bytes_of({4, 2, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0})));
   EXPECT_FALSE(read_message(bytes_of({9})));
   EXPECT_FALSE(read_message(Bytes{}));
 }

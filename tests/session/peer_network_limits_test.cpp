@@ -1,6 +1,8 @@
 // What one peer may cost another one, and what is counted.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "session/peer_on_network.h"
 
 namespace cotouch::this_file {
@@ -55,6 +57,27 @@ TEST_F(PeerNetworkLimits, AMemberIsAnsweredWhereItWasHeardLast) {
   EXPECT_EQ(elsewhere.kept.size(), 1U);
 }
 
+TEST_F(PeerNetworkLimits, ADatagramThatWasHeldBackDoesNotSayWhereAMemberIs) {
+  ASSERT_TRUE(enter(anna));
+  Tap there, elsewhere;
+  ASSERT_TRUE(host.network.connect(1, anna.introduction({}), anna.address()));
+  ASSERT_TRUE(anna.network.connect(0, host.introduction({}), there.address()));
+  for (const char* words : {"first", "second"}) anna.network.send(PeerNetwork::now(), 0, text(words));
+  there.listen();
+  ASSERT_EQ(there.kept.size(), 2U);
+  there.send(host.address(), there.kept[1]);
+  host.run(20);
+  elsewhere.send(host.address(), there.kept[0]);
+  host.run(20);
+  ASSERT_EQ(host.heard.size(), 2U);  // what it says counts all the same
+  there.kept.clear();
+  host.network.send(PeerNetwork::now(), 1, text("where are you?"));
+  there.listen();
+  elsewhere.listen();
+  EXPECT_EQ(there.kept.size(), 1U);
+  EXPECT_TRUE(elsewhere.kept.empty());
+}
+
 TEST_F(PeerNetworkLimits, SixteenGuestsAreTheMost) {
   std::vector<std::unique_ptr<PeerOnNetwork>> guests;
   for (int i = 0; i < 16; ++i) {
@@ -79,6 +102,26 @@ TEST_F(PeerNetworkLimitsSlow, AGuestWhoNeverSpeaksIsForgotten) {
   while (host.network.guests() > 0 && PeerNetwork::now() < began + 30) host.run();
   EXPECT_EQ(host.network.guests(), 0U);
   EXPECT_GE(PeerNetwork::now(), began + 9);
+}
+
+// It may have moved, and of what it sends from there all that was not held back may be lost.
+TEST_F(PeerNetworkLimitsSlow, ADatagramThatWasOvertakenSaysWhereAMemberIsAfterTwoSecondsOfSilence) {
+  ASSERT_TRUE(enter(anna));
+  Tap there, elsewhere;
+  ASSERT_TRUE(host.network.connect(1, anna.introduction({}), anna.address()));
+  ASSERT_TRUE(anna.network.connect(0, host.introduction({}), there.address()));
+  for (const char* words : {"first", "second"}) anna.network.send(PeerNetwork::now(), 0, text(words));
+  there.listen();
+  ASSERT_EQ(there.kept.size(), 2U);
+  there.send(host.address(), there.kept[1]);
+  host.run(20);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  elsewhere.send(host.address(), there.kept[0]);
+  host.run(20);
+  ASSERT_EQ(host.heard.size(), 2U);
+  host.network.send(PeerNetwork::now(), 1, text("so there you are"));
+  elsewhere.listen();
+  EXPECT_EQ(elsewhere.kept.size(), 1U);
 }
 
 TEST_F(PeerNetworkLimits, NobodyComesInAfterTheInviteHasExpired) {

@@ -85,6 +85,10 @@ class Program final : public SharedSessionListener {
   std::map<Tick, std::uint64_t> hashes() const {
     return locked([&] { return hashes_; });
   }
+  // All that it called agreed, in the order in which it did.
+  std::vector<AgreedTick> all_agreed() const {
+    return locked([&] { return agreed_; });
+  }
   // 0 if it is not known.
   std::uint64_t hash_at(Tick tick) const {
     return locked([&] {
@@ -95,7 +99,7 @@ class Program final : public SharedSessionListener {
   std::vector<std::string> problems() const {
     return locked([&] { return problems_; });
   }
-  // What was agreed on when its world began, the last time.
+  // What was agreed on when its world began, the last time, or the first tick after that.
   AgreedTick beginning() const {
     return locked([&] { return beginning_; });
   }
@@ -126,8 +130,8 @@ class Program final : public SharedSessionListener {
   void world_ready(const Scene&, const FeelSettings&, MemberId) override {
     const AgreedTick beginning = session_->agreed();
     locked([&] {
-      beginning_ = beginning;
-      marks_ = 0;  // all of them come again
+      beginning_ = beginning;  // none if the others have to tell first
+      marks_ = 0;              // all of them come again
     });
   }
   void people(const std::vector<SharedPerson>& people) override {
@@ -146,7 +150,11 @@ class Program final : public SharedSessionListener {
     locked([&] { problems_.push_back(sentence); });
   }
   void agreed(const AgreedTick& now) override {
-    locked([&] { hashes_[now.tick] = now.hash; });
+    locked([&] {
+      if (beginning_.tick == 0) beginning_ = now;
+      hashes_[now.tick] = now.hash;
+      agreed_.push_back(now);
+    });
   }
   void view(const WorldState&) override {
     locked([&] { ticks_.push_back(PeerNetwork::now()); });
@@ -166,6 +174,7 @@ class Program final : public SharedSessionListener {
   std::vector<double> ticks_;
   std::size_t marks_ = 0;
   std::map<Tick, std::uint64_t> hashes_;
+  std::vector<AgreedTick> agreed_;
   std::unique_ptr<SharedSession> session_;
 };
 

@@ -78,13 +78,14 @@ class HangingLibrary final : public SceneLibrary {
     hang();
     return library_.save(scene, name, replacing);
   }
-  void keep_unsaved(const Scene& scene) override {
+  std::shared_ptr<UnsavedPlace> keep_unsaved(const Scene& scene, std::shared_ptr<UnsavedPlace> place) override {
     hang();
-    library_.keep_unsaved(scene);
+    return library_.keep_unsaved(scene, std::move(place));
   }
-  void forget_unsaved() override {
+  std::shared_ptr<UnsavedPlace> claim_unsaved(const std::string& name) override { return library_.claim_unsaved(name); }
+  void forget_unsaved(const UnsavedPlace& place) override {
     hang();
-    library_.forget_unsaved();
+    library_.forget_unsaved(place);
   }
   void remove(const std::string& name) override {
     hang();
@@ -146,7 +147,6 @@ TEST_F(CrashTest, AKilledProgramLosesNeitherTheRecordingNorThePartsThatWereNotSa
     ask(StartRecording{});  // of a scene without a name
     for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
   }
-  const fs::path unsaved = folder_ / "scenes/unsaved/scene.toml";
   const auto recordings = [&] {
     std::vector<fs::path> found;
     std::error_code error;
@@ -154,7 +154,7 @@ TEST_F(CrashTest, AKilledProgramLosesNeitherTheRecordingNorThePartsThatWereNotSa
       if (it->path().extension() == ".cotrec") found.push_back(it->path());
     return found;
   };
-  const bool ready = eventually([&] { return fs::exists(unsaved) && recordings().size() == 2; });
+  const bool ready = eventually([&] { return !library_.unsaved().empty() && recordings().size() == 2; });
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   kill(child, SIGKILL);
   int status = 0;
@@ -179,7 +179,7 @@ TEST_F(CrashTest, AKilledProgramLosesNeitherTheRecordingNorThePartsThatWereNotSa
     }
     EXPECT_TRUE(replay.identical()) << entry.id;
   }
-  ASSERT_TRUE(ask(OpenScene{"unsaved"}).done());
+  ASSERT_TRUE(ask(OpenScene{library_.unsaved().at(0)}).done());
   EXPECT_TRUE(eventually([&] { return bodies() == 4; }));
 }
 
@@ -187,9 +187,9 @@ TEST_F(CrashTest, ADroppedPartIsKeptWithoutBeingSaved) {
   start();
   ASSERT_TRUE(ask(box("dropped")).done());
   const auto kept_name = [&]() -> std::string {
-    if (!fs::exists(folder_ / "scenes/unsaved/scene.toml")) return {};
+    if (library_.unsaved().empty()) return {};
     NoProgress quiet;
-    return library_.load("unsaved", quiet).bodies.at(0).name;
+    return library_.load(library_.unsaved()[0], quiet).bodies.at(0).name;
   };
   EXPECT_TRUE(eventually([&] { return kept_name() == "dropped"; }));
 }
@@ -197,7 +197,6 @@ TEST_F(CrashTest, ADroppedPartIsKeptWithoutBeingSaved) {
 // Before the time after which it would be kept anyway.
 TEST_F(CrashTest, WhatWasJustChangedIsKeptWhenAnotherSceneIsOpenedOrTheProgramEnds) {
   settings_.unsaved_after = 1000;
-  const fs::path unsaved = folder_ / "scenes/unsaved";
   for (const bool ends : {false, true}) {
     start();
     ASSERT_TRUE(ask(ShowScene{three_balls()}).done());
@@ -206,10 +205,10 @@ TEST_F(CrashTest, WhatWasJustChangedIsKeptWhenAnotherSceneIsOpenedOrTheProgramEn
       ASSERT_TRUE(ask(ShowScene{two_balls()}).done());
     }
     session_->stop();
-    ASSERT_TRUE(fs::exists(unsaved / "scene.toml")) << ends;
+    ASSERT_EQ(library_.unsaved().size(), 1U) << ends;
     NoProgress quiet;
-    EXPECT_EQ(library_.load("unsaved", quiet).bodies.size(), 4U);
-    fs::remove_all(unsaved);
+    EXPECT_EQ(library_.load(library_.unsaved()[0], quiet).bodies.size(), 4U);
+    library_.remove(library_.unsaved()[0]);
   }
 }
 
@@ -217,10 +216,9 @@ TEST_F(CrashTest, WhatIsSavedIsNotKeptBesides) {
   start();
   ASSERT_TRUE(ask(ShowScene{three_balls()}).done());
   ASSERT_TRUE(ask(CopyBody{2}).done());
-  const fs::path unsaved = folder_ / "scenes/unsaved/scene.toml";
-  ASSERT_TRUE(eventually([&] { return fs::exists(unsaved); }));
+  ASSERT_TRUE(eventually([&] { return !library_.unsaved().empty(); }));
   ASSERT_TRUE(session_->save_scene(ann_, "mine").done());
-  EXPECT_TRUE(eventually([&] { return !fs::exists(unsaved); }));
+  EXPECT_TRUE(eventually([&] { return library_.unsaved().empty(); }));
 }
 
 TEST_F(CrashTest, WhatIsChangedWhileASceneIsSavedIsKept) {
@@ -247,8 +245,9 @@ TEST_F(CrashTest, WhatIsChangedWhileASceneIsSavedIsKept) {
       return scene.gravity.z == -1.62 || scene.contact_stiffness == stiffness;
     };
     EXPECT_FALSE(has_change("mine"));
-    ASSERT_TRUE(fs::exists(folder_ / "scenes/unsaved/scene.toml"));
-    EXPECT_TRUE(has_change("unsaved"));
+    ASSERT_EQ(library_.unsaved().size(), 1U);
+    EXPECT_TRUE(has_change(library_.unsaved()[0].c_str()));
+    library_.remove(library_.unsaved()[0]);
   }
 }
 
@@ -260,7 +259,7 @@ TEST_F(CrashTest, SettingsThatChangeNothingOfTheSceneAreNoReasonToKeepIt) {
   const double stiffness = session_->snapshot().feel.contact_stiffness;
   ASSERT_TRUE(ask(ChangeSettings{.contact_stiffness = stiffness, .budget_us = 123}).done());
   session_->stop();
-  EXPECT_FALSE(fs::exists(folder_ / "scenes/unsaved/scene.toml"));
+  EXPECT_TRUE(library_.unsaved().empty());
 }
 
 TEST_F(CrashTest, ChangesThatDoNotEndAreKeptAllTheSame) {
@@ -271,7 +270,7 @@ TEST_F(CrashTest, ChangesThatDoNotEndAreKeptAllTheSame) {
   double stiffness = 100'000;
   EXPECT_TRUE(eventually([&] {
     EXPECT_TRUE(ask(ChangeSettings{.contact_stiffness = ++stiffness}).done());
-    return fs::exists(folder_ / "scenes/unsaved/scene.toml");
+    return !library_.unsaved().empty();
   }));
 }
 
@@ -381,8 +380,11 @@ TEST_F(CrashTest, ARecordingThatIsStillBeingMadeIsNotTakenForOneThatBrokeOff) {
     stream.take(recording);
     ASSERT_TRUE(eventually([&] { return store.used_bytes() > 1000; }));
     EXPECT_EQ(store.recover(), 0U);
+    EXPECT_TRUE(store.list().empty());
   }
-  EXPECT_EQ(store.recover(), 1U);
+  EXPECT_EQ(store.recover(), 0U);
+  ASSERT_EQ(store.list().size(), 1U);
+  EXPECT_FALSE(store.list()[0].recovered);
 }
 
 TEST_F(CrashTest, ASceneThatCannotBeOpenedLeavesTheOldOneFeltAndShown) {

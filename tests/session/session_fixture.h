@@ -58,28 +58,35 @@ inline Scene three_balls() {
 
 class TestLibrary final : public SceneLibrary {
  public:
-  explicit TestLibrary(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  std::vector<SceneEntry> list() override { return {{"balls", "Two balls", "Two balls.", false, false}}; }
+  explicit TestLibrary(std::filesystem::path folder, UnsavedLimits limits = {})
+      : folder_(std::move(folder)), kept_(folder_, nullptr, limits) {}
+  std::vector<SceneEntry> list() override {
+    std::vector<SceneEntry> entries{{"balls", "Two balls", "Two balls.", false, false, false}};
+    for (const std::string& name : kept_.unsaved()) entries.push_back({name, "Unsaved", "", true, true, false});
+    return entries;
+  }
   Scene load(const std::string& name, Progress& progress) override {
     if (name == "balls") return two_balls();
     if (name == "three") return three_balls();
-    if (!std::filesystem::exists(folder_ / name / "scene.toml")) throw Error("There is no scene '" + name + "'.");
-    Scene scene = load_scene_file(folder_ / name / "scene.toml", progress);
-    scene.name = name;
-    return scene;
+    return kept_.load(name, progress);
   }
   std::string thumbnail(const std::string&) override { return {}; }
   std::filesystem::path save(const Scene& scene, const std::string& name, Replacing replacing) override {
     return save_scene(scene, name, folder_ / name, replacing);
   }
-  void keep_unsaved(const Scene& scene) override { save_scene(scene, "unsaved", folder_ / k_unsaved_scene); }
-  void forget_unsaved() override { std::filesystem::remove_all(folder_ / k_unsaved_scene); }
-  void remove(const std::string& name) override {
-    if (std::filesystem::remove_all(folder_ / name) == 0) throw Error("There is no scene '" + name + "'.");
+  std::shared_ptr<UnsavedPlace> keep_unsaved(const Scene& scene, std::shared_ptr<UnsavedPlace> place) override {
+    return kept_.keep_unsaved(scene, std::move(place));
   }
+  std::shared_ptr<UnsavedPlace> claim_unsaved(const std::string& name) override { return kept_.claim_unsaved(name); }
+  void forget_unsaved(const UnsavedPlace& place) override { kept_.forget_unsaved(place); }
+  void remove(const std::string& name) override { kept_.remove(name); }
+
+  // Names of what was not saved, the newest first.
+  std::vector<std::string> unsaved() const { return kept_.unsaved(); }
 
  private:
   std::filesystem::path folder_;
+  FolderLibrary kept_;
 };
 
 }  // namespace cotouch::testing_session

@@ -26,6 +26,7 @@ inline void write_shared_journal(const std::filesystem::path& file, Tick missing
     step(*model, state, inputs, scratch);
     if (!away) journal.append(tick, encode_tick(inputs), state.hash());
   }
+  journal.agree(100);
   journal.note(0, "joined", "Ann", k_ann);
   journal.note(0, "joined", "B\x1b[2Jen", k_ben);
   journal.note(60, "said", "push\x1b[31m \xff harder", k_ann);

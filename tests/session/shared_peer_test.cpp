@@ -204,7 +204,7 @@ TEST(SharedPeer, WhoeverStoppedForAMomentIsNotMissedForLonger) {
     party.session.run_until(party.session.now() + 0.01);
     longest = std::max(longest, party.session.peer(0).now() - party.session.peer(0).objective());
   }
-  EXPECT_GE(longest, 30 + 20);      // the pause and the way
+  EXPECT_GE(longest, 30 + 20 - 1);  // the pause and the way, on clocks that differ by less than a tick
   EXPECT_LE(longest, 30 + 20 + 5);  // not until inputs are known to be lost
 }
 

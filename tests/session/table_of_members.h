@@ -15,9 +15,11 @@ constexpr MemberId k_liar = 2;
 
 class Table {
  public:
-  explicit Table(MemberId members) {
+  // The last one takes part from `first` on.
+  explicit Table(MemberId members, Tick first = 0) {
     ObjectiveSnapshot snapshot;
     for (MemberId m = 0; m < members; ++m) snapshot.members[m] = Member{0, std::string(1, static_cast<char>('a' + m))};
+    snapshot.members[members - 1]->first = first;
     for (MemberId m = 0; m < members; ++m) peers_.emplace_back(PeerSettings{}, m, snapshot, now_);
   }
 

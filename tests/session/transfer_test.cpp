@@ -84,6 +84,7 @@ TEST(Transfer, OfAnotherContentIsRefusedAndBegunAgain) {
   ObjectShelf honest;
   const ObjectName name = honest.put(right);
   ObjectFetch fetch(name);
+  fetch.poll(0, 0.1);
   for (std::size_t piece = 0; piece < 5; ++piece) {
     Bytes message;
     ByteWriter out(message);

@@ -67,6 +67,7 @@ class Process {
     waitpid(id_, nullptr, 0);
   }
   void send(int signal) const { kill(id_, signal); }
+  pid_t id() const { return id_; }
 
  private:
   pid_t id_ = -1;
@@ -96,6 +97,15 @@ TEST(CrashGuard, LeavesZeroForceHoweverTheProcessEnds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     EXPECT_EQ(motor.force(), 0) << signal;
   }
+}
+
+// The one child of a process, by its main thread; 0 if the kernel does not list them.
+pid_t only_child(pid_t process) {
+  const std::string id = std::to_string(process);
+  std::ifstream children("/proc/" + id + "/task/" + id + "/children");
+  pid_t child = 0;
+  children >> child;
+  return child;
 }
 
 class NeedsGuard final : public Device {
@@ -139,14 +149,6 @@ TEST(CrashGuard, WithoutOneADeviceThatNeedsItIsNotFelt) {
   EXPECT_EQ(device.disables.load(), 0);
 }
 
-// The one child of this process; 0 if the kernel does not list them.
-pid_t only_child() {
-  std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
-  pid_t child = 0;
-  children >> child;
-  return child;
-}
-
 TEST(CrashGuard, InheritsNeitherDescriptorsNorEnvironmentAndIsNotEndedByASignalOfTheTerminal) {
   LocalWorld world(testing::peg_model());
   NeedsGuard device;
@@ -158,7 +160,7 @@ TEST(CrashGuard, InheritsNeitherDescriptorsNorEnvironmentAndIsNotEndedByASignalO
   {
     TouchLoop loop({&device}, world, settings);
     loop.start();
-    const pid_t guard = only_child();
+    const pid_t guard = only_child(getpid());
     if (guard <= 0) GTEST_SKIP() << "this kernel does not list children";
     const std::filesystem::path its = "/proc/" + std::to_string(guard);
     EXPECT_TRUE(std::filesystem::exists(its / "fd/0"));
@@ -175,20 +177,106 @@ TEST(CrashGuard, InheritsNeitherDescriptorsNorEnvironmentAndIsNotEndedByASignalO
   close(high);
 }
 
+// Presses a peg, and counts how often it is written to until a zero comes.
+class Presses final : public Device {
+ public:
+  std::atomic<double> force{0};
+  std::atomic<int> disables{0};
+  std::atomic<std::uint64_t> writes{0}, zero_at{0};
+  std::string name() const override { return "presses"; }
+  DeviceLimits limits() const noexcept override { return k_without_motors; }
+  std::optional<SilenceCall> silence_call() const override { return SilenceCall{"/dev/null", {std::byte{0}}}; }
+  bool read(DeviceReading& reading) noexcept override {
+    reading.pose = {{0, 0, grasps_ ? 0.005 : -4e-3}, {}};
+    if (grasps_) reading.action = HandInput::Action::grasp, reading.body = testing::k_peg;
+    grasps_ = false;
+    return true;
+  }
+  void write(const LimitedWrench& wrench) noexcept override {
+    const double now = norm(wrench.get().force);
+    const std::uint64_t count = writes.fetch_add(1) + 1;
+    if (now == 0 && zero_at.load() == 0) zero_at.store(count);
+    force.store(now);
+  }
+  void disable() noexcept override { disables.fetch_add(1); }
+  bool enable() noexcept override { return true; }
+
+ private:
+  bool grasps_ = true;
+};
+
+TEST(CrashGuard, ThatDoesNotAnswerCostsTheForceUntilItDoes) {
+  LocalWorld world(testing::peg_model());
+  Presses device;
+  TouchLoopSettings settings;
+  settings.guard = COTOUCH_GUARD;
+  settings.stall_seconds = 10;  // what a busy machine does to the loop is another matter
+  testing::Pulled other;        // with a heartbeat of its own: the guard is nothing to it
+  TouchLoop loop({&device, &other.device}, world, settings);
+  loop.start();
+  const pid_t guard = only_child(getpid());
+  if (guard <= 0) GTEST_SKIP() << "this kernel does not list children";
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(eventually([&] { return device.force.load() > 3; }));
+    EXPECT_TRUE(eventually([&] { return loop.device_state(0) == DeviceState::ready; }));
+    device.zero_at.store(0);
+    kill(guard, SIGSTOP);
+    const auto from = static_cast<std::int64_t>(device.writes.load());
+    const bool faded = eventually([&] { return device.zero_at.load() > 0; });
+    const bool seen = eventually([&] { return loop.device_state(0) == DeviceState::unguarded; });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const double force = device.force.load(), others = other.device.force.load();
+    const DeviceState of_the_other = loop.device_state(1);
+    kill(guard, SIGCONT);  // before any assertion, or it would stay
+    ASSERT_TRUE(faded && seen);
+    EXPECT_EQ(force, 0);
+    EXPECT_GT(others, 0.5);
+    EXPECT_EQ(of_the_other, DeviceState::ready);
+    // There is at most one write a millisecond: a heartbeat after 5 ms, 30 ms without an answer, 10 ms of fading.
+    EXPECT_LE(static_cast<std::int64_t>(device.zero_at.load()) - from, 50);
+  }
+  EXPECT_TRUE(eventually([&] { return device.force.load() > 3; }));
+  EXPECT_EQ(device.disables.load(), 0);
+}
+
+// As long as it is stopped nobody silences the motor, so there must be nothing to silence.
+TEST(CrashGuard, ThatIsStoppedLeavesZeroForceWhenItsProcessIsKilled) {
+  const TemporaryFolder folder;
+  const std::filesystem::path socket = folder / "motor";
+  Motor motor(socket);
+  const Process process({COTOUCH_PUSHING_PROCESS, socket.string(), COTOUCH_GUARD});
+  ASSERT_TRUE(eventually([&] { return motor.force() > 3; }));
+  const pid_t guard = only_child(process.id());
+  if (guard <= 0) GTEST_SKIP() << "this kernel does not list children";
+  kill(guard, SIGSTOP);
+  const bool faded = eventually([&] { return motor.force() == 0; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  process.send(SIGKILL);
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  const double left = motor.force();
+  kill(guard, SIGCONT);  // it finds that there is nobody to guard, and ends
+  EXPECT_TRUE(faded);
+  EXPECT_EQ(left, 0);
+}
+
 TEST(CrashGuard, ThatIsGoneItselfIsNoticed) {
   LocalWorld world(testing::peg_model());
   NeedsGuard device;
   device.path = "/dev/null";
   TouchLoopSettings settings;
   settings.guard = COTOUCH_GUARD;
-  TouchLoop loop({&device}, world, settings);
+  testing::Pulled other;
+  TouchLoop loop({&device, &other.device}, world, settings);
   loop.start();
   ASSERT_TRUE(eventually([&] { return loop.frame().cycle > 20; }));
   ASSERT_EQ(device.disables.load(), 0);
-  const pid_t guard = only_child();
+  const pid_t guard = only_child(getpid());
   if (guard <= 0) GTEST_SKIP() << "this kernel does not list children";
   kill(guard, SIGKILL);
   EXPECT_TRUE(eventually([&] { return loop.device_state(0) == DeviceState::disabled; }));
+  const std::uint64_t cycle = loop.frame().cycle;
+  EXPECT_TRUE(eventually([&] { return loop.frame().cycle > cycle + 20; }));
+  EXPECT_EQ(loop.device_state(1), DeviceState::ready);
 }
 
 }  // namespace

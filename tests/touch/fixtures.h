@@ -3,6 +3,7 @@
 
 #include <cotouch/field/build.h>
 #include <cotouch/touch/device.h>
+#include <cotouch/touch/loop.h>
 #include <cotouch/touch/touch_world.h>
 
 #include "contact/support.h"
@@ -162,6 +163,42 @@ class Stall {
 
  private:
   std::atomic<bool> on_{false}, inside_{false};
+};
+
+inline constexpr double k_height = 0.005;  // of the peg over the plate at the start
+
+// For tests that are not about stalls: on a very busy machine every short gap would let the force fade in anew.
+inline TouchLoopSettings patient() {
+  TouchLoopSettings settings;
+  settings.stall_seconds = 10;
+  return settings;
+}
+
+// A hand that takes a peg and presses it 4 mm into a stiff plate.
+struct Pressed {
+  HookedWorld world{peg_model()};
+  ProbeDevice device{k_peg};
+  std::atomic<bool> present{true};
+  std::atomic<int> reads{0};  // since it is there
+  Pressed() {
+    device.on_read = [this](DeviceReading& reading) {
+      reads = present.load() ? reads + 1 : 0;
+      reading.pose = {{0, 0, reads == 1 ? k_height : -4e-3}, {}};
+      return present.load();
+    };
+  }
+};
+
+// Pulls at the same peg from the side.
+struct Pulled {
+  ProbeDevice device{k_peg};
+  std::atomic<int> reads{0};
+  Pulled() {
+    device.on_read = [this](DeviceReading& reading) {
+      reading.pose = {{reads++ == 0 ? 0 : 0.004, 0, k_height}, {}};
+      return true;
+    };
+  }
 };
 
 }  // namespace cotouch::testing

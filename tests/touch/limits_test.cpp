@@ -14,6 +14,7 @@
 #include <limits>
 #include <thread>
 #include <type_traits>
+#include <utility>
 
 namespace cotouch::this_file {
 namespace {
@@ -263,6 +264,146 @@ TEST(ForceLimiter, FadesOutWithinTenMillisecondsAndInAgainAfterwards) {
   EXPECT_LT(device.force.load(), 0.1);
 }
 
+// Of loops that come late: always by as much, or by chance and early in between.
+struct Lateness {
+  double least, most;  // s from one cycle to the next
+  Random random{7};
+  double next() { return random.uniform(least, most); }
+};
+std::vector<Lateness> latenesses() {
+  return {{1e-3, 1e-3}, {5e-3, 5e-3}, {17e-3, 17e-3}, {1e-4, 19e-3}};
+}
+
+// The true heat is what the forces that were really on add up to: over t seconds of F it goes 1 - e^(-t/tau) of the way
+// to F^2 / C^2.
+TEST(ForceLimiter, KeepsMotorsAsCoolHoweverLateItsCyclesCome) {
+  for (const bool rests : {false, true})
+    for (Lateness lateness : latenesses()) {
+      ProbeDevice device;
+      device.bears.motors = {8.5, 1.4, 0.35, 0.058, 6};
+      ForceLimiter limiter(device, {});
+      Wrench held;
+      double heat = 0, torque_heat = 0, hottest = 0, most = 0;
+      for (double time = 0; time < 60;) {
+        const double passed = lateness.next();
+        time += passed;
+        const double share = 1 - std::exp(-passed / 6);
+        heat += (norm_squared(held.force) / (1.4 * 1.4) - heat) * share;
+        torque_heat += (norm_squared(held.torque) / (0.058 * 0.058) - torque_heat) * share;
+        hottest = std::max({hottest, heat, torque_heat});
+        limiter.let_pass(passed);
+        const bool pushes = !rests || std::fmod(time, 4) < 1;
+        held = limiter.write(pushes ? Wrench{{100, 0, 0}, {0, 10, 0}} : Wrench{{0, 0.1, 0}, {}}).wrench;
+        most = std::max(most, norm(held.force));
+      }
+      EXPECT_LT(hottest, 1.005) << lateness.most << rests;
+      EXPECT_GT(hottest, 0.9) << lateness.most << rests;  // and does not waste what they bear
+      EXPECT_NEAR(most, 8.5, 1e-9);
+      if (!rests) {
+        EXPECT_NEAR(heat, 1, 0.01) << lateness.most;
+      }
+    }
+}
+
+// Over t seconds t / tau of the way to F^2 / C^2 while motors warm up, all of it after tau; a hundredth at most while
+// they cool. Nothing that was really there is forgotten, also above 1.
+TEST(ForceLimiter, AWriteThatComesVeryLateWarmsByTheTimeThatItTook) {
+  ProbeDevice device;
+  device.bears.motors = {8, 1, 0.3, 0.1, 6};
+  LimitSettings settings;
+  settings.ramp_seconds = 0;
+  ForceLimiter limiter(device, settings);
+  const auto heat_after = [&](double force, double seconds) {
+    limiter.resume({{{force, 0, 0}, {}}, 1, limiter.state().force_heat, 0});
+    EXPECT_EQ(limiter.write({{force, 0, 0}, {}}).wrench.force.x, force);
+    limiter.let_pass(seconds);
+    return limiter.state().force_heat;
+  };
+  const double warm = 64 * 0.3 / 6;
+  EXPECT_NEAR(heat_after(8, 0.3), warm, 1e-12);
+  EXPECT_NEAR(heat_after(0.5, 0.3), warm + (0.25 - warm) / 100, 1e-12);
+  EXPECT_NEAR(heat_after(0.5, 0.006), (warm + (0.25 - warm) / 100) * 0.999 + 0.25e-3, 1e-12);
+  limiter.resume({});
+  EXPECT_NEAR(heat_after(8, 12), 64, 1e-12);
+  limiter.resume({{}, 0, -5, -5});
+  EXPECT_EQ(limiter.state().force_heat, 0);
+  EXPECT_EQ(limiter.state().torque_heat, 0);
+  // What bears nothing for long is warm from the first write on.
+  ProbeDevice weak;
+  weak.bears.motors = {8, 0, 0.3, 0, 6};
+  ForceLimiter none(weak, settings);
+  EXPECT_EQ(none.write({{5, 0, 0}, {}}).wrench.force.x, 5);
+  EXPECT_EQ(none.write({{5, 0, 0}, {}}).wrench.force.x, 0);
+}
+
+// A clock that stands or is no number lets nothing grow, and takes nothing away.
+TEST(ForceLimiter, InNoTimeNothingChanges) {
+  for (const double seconds : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    ProbeDevice device;
+    ForceLimiter limiter(device, {});
+    for (int i = 0; i < 50; ++i) limiter.write({{4, 0, 0}, {0, 0.1, 0}});
+    const LimiterState before = limiter.state();
+    EXPECT_NEAR(before.ramp, 0.5, 1e-12);
+    limiter.let_pass(seconds);
+    EXPECT_EQ(limiter.write({{8, 0, 0}, {}}).wrench, before.last) << seconds;
+    EXPECT_EQ(limiter.state().ramp, before.ramp) << seconds;
+    limiter.release();
+    limiter.let_pass(seconds);
+    EXPECT_EQ(limiter.write({{8, 0, 0}, {}}).wrench, Wrench{}) << seconds;
+  }
+}
+
+TEST(ForceLimiter, FadesByTheClockHoweverLateItsCyclesCome) {
+  for (Lateness lateness : latenesses()) {
+    ProbeDevice device;
+    ForceLimiter limiter(device, {});
+    limiter.write({{0, 8, 0}, {}});
+    // From a hundredth, which the first millisecond gives.
+    for (double time = 0; time < 0.12;) {
+      const double passed = lateness.next();
+      time += passed;
+      limiter.let_pass(passed);
+      limiter.write({{0, 8, 0}, {}});
+      EXPECT_NEAR(device.force.load(), 8 * std::min(1.0, 0.01 + time / 0.1), 1e-9) << lateness.most;
+    }
+    for (double time = 0; time < 0.05;) {
+      const double passed = lateness.next();
+      time += passed;
+      limiter.let_pass(passed);
+      limiter.fade_out({{0, 8, 0}, {}});
+      EXPECT_NEAR(device.force.load(), 8 * std::max(0.0, 1 - time / k_fade_out_seconds), 1e-8) << lateness.most;
+    }
+    // However long ago that was.
+    limiter.let_pass(10);
+    EXPECT_EQ(limiter.write({{0, 8, 0}, {}}).motors, Motors::restarted);
+    EXPECT_NEAR(device.force.load(), 8 * 0.01, 1e-9);
+  }
+}
+
+TEST(ForceLimiter, MovesByItsRateASecondHoweverLateItsCyclesCome) {
+  LimitSettings settings;
+  settings.force_rate = 200;
+  settings.torque_rate = 3;
+  settings.ramp_seconds = 0;
+  for (Lateness lateness : latenesses()) {
+    ProbeDevice device;
+    ForceLimiter limiter(device, settings);
+    Wrench last = limiter.write({{8, 0, 0}, {0, 0.3, 0}}).wrench;
+    for (double time = 0; time < 1;) {
+      const double passed = lateness.next(), side = std::fmod(time, 0.2) < 0.1 ? -1 : 1;
+      time += passed;
+      limiter.let_pass(passed);
+      const Wrench now = limiter.write({{side * 8, 0, 0}, {0, side * 0.3, 0}}).wrench;
+      const auto moved = [&](double from, double to, double rate) {
+        return from + std::clamp(to - from, -rate * passed, rate * passed);
+      };
+      EXPECT_NEAR(now.force.x, moved(last.force.x, side * 8, 200), 1e-12);
+      EXPECT_NEAR(now.torque.y, moved(last.torque.y, side * 0.3, 3), 1e-12);
+      last = now;
+    }
+  }
+}
+
 TEST(ForceLimiter, IsTheOnlyOneOfItsDevice) {
   ProbeDevice device;
   {
@@ -309,6 +450,69 @@ TEST(ForceLimiter, ADisabledDeviceGetsNothingUntilItIsEnabledOnPurpose) {
   EXPECT_EQ(next.write({{5, 0, 0}, {}}).motors, Motors::off);
   EXPECT_TRUE(next.enable());
   EXPECT_EQ(next.write({{5, 0, 0}, {}}).motors, Motors::restarted);
+}
+
+// And begins with a zero, which the driver has taken before anything else may come near it.
+TEST(ForceLimiter, ADeviceThatIsEnabledAgainFadesInFromZero) {
+  ProbeDevice device;
+  ForceLimiter limiter(device, {});
+  for (int i = 0; i < 200; ++i) limiter.write({{5, 0, 0}, {}});
+  limiter.disable();
+  int zeros = 0;
+  device.on_write = [&](const Wrench& wrench) {
+    zeros += wrench == Wrench{} ? 1 : 0;
+    EXPECT_TRUE(limiter.is_disabled());
+  };
+  EXPECT_TRUE(limiter.enable());
+  EXPECT_EQ(zeros, 1);
+  device.on_write = [](const Wrench&) {};
+  EXPECT_NEAR(limiter.write({{5, 0, 0}, {}}).wrench.force.x, 0.05, 1e-12);
+}
+
+// What its driver held while it hung was cut off; a replay sees only that the motors were off.
+TEST(ForceLimiter, ADriverThatHungAndWasDisabledIsNotWarmFromThat) {
+  ProbeDevice device, replayed;
+  device.bears.motors = replayed.bears.motors = {8, 1, 0.3, 0.1, 60};
+  LimitSettings settings;
+  ForceLimiter live(device, settings), replay(replayed, settings);
+  const Wrench pushes{{8, 0, 0}, {}};
+  for (int i = 0; i < 300; ++i)
+    for (ForceLimiter* limiter : {&live, &replay}) {
+      limiter->let_pass(settings.period);
+      limiter->write(pushes);
+    }
+  bool hangs = true;
+  device.on_write = [&](const Wrench&) {
+    if (std::exchange(hangs, false)) live.disable();
+  };
+  for (ForceLimiter* limiter : {&live, &replay}) limiter->let_pass(settings.period);
+  EXPECT_EQ(live.write(pushes).motors, Motors::off);
+  replay.release();
+  // It hung for five seconds, and the next cycle is as late.
+  for (ForceLimiter* limiter : {&live, &replay}) limiter->let_pass(5);
+  EXPECT_EQ(live.state().force_heat, replay.state().force_heat);
+  EXPECT_LT(live.state().force_heat, 0.5);  // 8 N for 0.3 s of motors that bear 1 N: 64 * 0.3 / 60
+  EXPECT_GT(live.state().force_heat, 0.2);
+}
+
+// Heat is the writing thread's own: it is known also while another thread takes the force away.
+TEST(ForceLimiter, ADriverThatHangsInAReleaseHidesNoHeat) {
+  ProbeDevice device;
+  device.bears.motors = {8, 1, 0.3, 0.1, 60};
+  LimitSettings settings;
+  ForceLimiter limiter(device, settings);
+  for (int i = 0; i < 300; ++i) {
+    limiter.let_pass(settings.period);
+    limiter.write({{8, 0, 0}, {}});
+  }
+  limiter.let_pass(settings.period);
+  const double heat = limiter.state().force_heat;
+  LimiterState seen;
+  device.on_write = [&](const Wrench&) { seen = limiter.state(); };  // as if by another thread
+  limiter.release();
+  EXPECT_GT(heat, 0.2);
+  EXPECT_EQ(seen.force_heat, heat);
+  EXPECT_EQ(seen.last, Wrench{});
 }
 
 TEST(ForceLimiter, DoesNotWaitForEverForADriverThatHangs) {

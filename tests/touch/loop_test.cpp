@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -16,40 +17,19 @@
 #include <functional>
 #include <limits>
 #include <sstream>
+#include <thread>
 
 #include <sched.h>
 
 namespace cotouch::this_file {
 namespace {
 
+using testing::k_height;
 using testing::k_peg;
+using testing::patient;
 using testing::peg_model;
+using testing::Pressed;
 using testing::ProbeDevice;
-using testing::Stall;
-
-constexpr double k_height = 0.005;  // of the peg over the plate at the start
-
-// For tests that are not about stalls: on a very busy machine every short gap would let the force fade in anew.
-TouchLoopSettings patient() {
-  TouchLoopSettings settings;
-  settings.stall_seconds = 10;
-  return settings;
-}
-
-// A hand that takes a peg and presses it 4 mm into a stiff plate.
-struct Pressed {
-  testing::HookedWorld world{peg_model()};
-  ProbeDevice device{k_peg};
-  std::atomic<bool> present{true};
-  int reads = 0;  // since it is there
-  Pressed() {
-    device.on_read = [this](DeviceReading& reading) {
-      reads = present.load() ? reads + 1 : 0;
-      reading.pose = {{0, 0, reads == 1 ? k_height : -4e-3}, {}};
-      return present.load();
-    };
-  }
-};
 
 // Springs in series: 4 mm of 1 / (1/K + 1/k), with the contact's K and the coupling's k.
 double settled(double stiffness) {
@@ -96,172 +76,6 @@ TEST(TouchLoop, DestructionLeavesZeroForce) {
   EXPECT_EQ(pressed.device.force.load(), 0);
 }
 
-// Pulls at the same peg from the side.
-struct Pulled {
-  ProbeDevice device{k_peg};
-  int reads = 0;
-  Pulled() {
-    device.on_read = [this](DeviceReading& reading) {
-      reading.pose = {{reads++ == 0 ? 0 : 0.004, 0, k_height}, {}};
-      return true;
-    };
-  }
-};
-
-TEST(TouchLoop, AStalledCycleLosesTheForceOfEveryHandAndFadesInAgain) {
-  Pressed pressed;
-  Pulled second;
-  Stall stall;
-  pressed.world.on_cycle = [&] { stall.wait(); };
-  TouchLoop loop({&pressed.device, &second.device}, pressed.world, {});
-  loop.start();
-  const auto both_push = [&] { return pressed.device.force.load() > 1 && second.device.force.load() > 1; };
-  ASSERT_TRUE(eventually(both_push));
-  stall.begin();
-  const bool silenced = eventually([&] { return pressed.device.force.load() == 0 && second.device.force.load() == 0; });
-  stall.end();  // before any assertion, or the thread would never end
-  EXPECT_TRUE(silenced);
-  EXPECT_TRUE(eventually(both_push));
-  EXPECT_TRUE(eventually([&] { return loop.frame().stalls >= 1; }));
-  EXPECT_EQ(pressed.device.disables.load(), 0);
-}
-
-TEST(TouchLoop, ADeviceWhoseDriverHangsIsDisabledUntilItIsEnabledOnPurpose) {
-  for (const bool in_write : {true, false}) {
-    Pressed pressed;
-    Pulled second;
-    Stall stall;
-    const auto press = pressed.device.on_read;
-    if (in_write)
-      pressed.device.on_write = [&](const Wrench&) { stall.wait(); };
-    else
-      pressed.device.on_read = [&](DeviceReading& reading) {
-        stall.wait();
-        return press(reading);
-      };
-    TouchLoop loop({&pressed.device, &second.device}, pressed.world, {});
-    loop.start();
-    const auto both_push = [&] { return pressed.device.force.load() > 1 && second.device.force.load() > 1; };
-    ASSERT_TRUE(eventually(both_push));
-    stall.begin();
-    // While it hangs: its power is cut, the other's force is taken away, and it can be seen.
-    const bool silenced = eventually([&] {
-      return pressed.device.disables.load() == 1 && pressed.device.force.load() == 0 &&
-             second.device.force.load() == 0 && loop.device_state(0) == DeviceState::disabled;
-    });
-    const bool enabled = loop.enable(0);  // not while it hangs
-    stall.end();
-    EXPECT_TRUE(silenced) << in_write;
-    EXPECT_FALSE(enabled) << in_write;
-    EXPECT_EQ(second.device.disables.load(), 0);
-    // The other goes on; this one stays without force, and without being asked.
-    EXPECT_TRUE(eventually([&] { return loop.frame().devices[0] == DeviceState::disabled; }));
-    EXPECT_EQ(loop.frame().devices[1], DeviceState::ready);
-    const std::uint64_t writes = pressed.device.writes.load(), cycle = loop.frame().cycle;
-    ASSERT_TRUE(eventually([&] { return loop.frame().cycle > cycle + 20; }));
-    EXPECT_EQ(pressed.device.writes.load(), writes);
-    EXPECT_FALSE(loop.frame().sample.hands[0].input.present);  // it has let go
-    EXPECT_TRUE(loop.frame().sample.hands[1].input.present);
-    pressed.reads = 0;
-    EXPECT_TRUE(loop.enable(0));
-    EXPECT_TRUE(eventually(both_push));
-    EXPECT_TRUE(eventually([&] { return loop.frame().devices[0] == DeviceState::ready; }));
-  }
-}
-
-// Devices whose driver may still be on its way out when their test has ended: never destroyed, and never lost.
-ProbeDevice* left_behind() {
-  static auto& devices = *new std::vector<std::unique_ptr<ProbeDevice>>;
-  return devices.emplace_back(std::make_unique<ProbeDevice>(k_peg)).get();
-}
-
-// The driver never comes back: the loop goes, the thread stays behind and touches nothing of it when it is woken.
-TEST(TouchLoop, StoppingDoesNotWaitForEverForADriver) {
-  // With a watchdog that sees it first, and with one that never would.
-  for (const auto& [in_write, settings] : {std::pair(true, TouchLoopSettings{}), std::pair(false, TouchLoopSettings{}),
-                                           std::pair(true, patient()), std::pair(false, patient())}) {
-    static Stall stall;  // the thread that is left behind may outlive this test
-    ProbeDevice* const hanging = left_behind();
-    if (in_write)
-      hanging->on_write = [](const Wrench&) { stall.wait(); };
-    else
-      hanging->on_read = [](DeviceReading&) {
-        stall.wait();
-        return true;
-      };
-    auto second = std::make_unique<Pulled>();
-    auto world = std::make_unique<LocalWorld>(peg_model());
-    auto loop = std::make_unique<TouchLoop>(std::vector<Device*>{hanging, &second->device}, *world, settings);
-    loop->start();
-    ASSERT_TRUE(eventually([&] { return second->device.force.load() > 0.1; }));
-    ASSERT_TRUE(stall.begin());
-    const auto begin = std::chrono::steady_clock::now();
-    EXPECT_FALSE(loop->stop());
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
-    EXPECT_FALSE(loop->running());
-    EXPECT_EQ(hanging->force.load(), 0);
-    EXPECT_GE(hanging->disables.load(), 1);
-    EXPECT_EQ(loop->device_state(0), DeviceState::disabled);
-    EXPECT_EQ(second->device.force.load(), 0);
-    EXPECT_FALSE(loop->stop());
-    EXPECT_THROW(loop->start(), Error);
-    EXPECT_FALSE(loop->enable(0));
-    {
-      // The one that answers can be used by another loop, the one that hangs cannot.
-      LocalWorld other(peg_model());
-      EXPECT_EQ(TouchLoop({&second->device}, other, {}).run_cycles(1), 1U);
-      EXPECT_THROW(TouchLoop({hanging}, other, {}).run_cycles(1), Error);
-    }
-    loop.reset();
-    world.reset();  // the address sanitizer sees it if anybody comes back to these
-    second.reset();
-    const std::uint64_t writes = hanging->writes.load();
-    stall.end();
-    EXPECT_TRUE(!in_write || eventually([&] { return hanging->writes.load() > writes; }));
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    EXPECT_LE(hanging->writes.load(), writes + 1);  // that one call, and no more
-  }
-}
-
-TEST(TouchLoop, TheWatchdogStuckInADriverIsLeftBehindToo) {
-  static Stall world_stall, driver_stall;
-  ProbeDevice* const device = left_behind();
-  // While the touch thread is inside the world, it is the watchdog that writes.
-  device->on_write = [](const Wrench& wrench) {
-    if (world_stall.inside() && wrench == Wrench{}) driver_stall.wait();
-  };
-  auto world = std::make_unique<testing::HookedWorld>(peg_model(1e5, testing::k_tip, {}, 0.04));
-  world->on_cycle = [] { world_stall.wait(); };
-  auto second = std::make_unique<Pulled>();
-  static std::atomic<bool> second_silenced{false};
-  second->device.on_write = [](const Wrench& wrench) {
-    if (world_stall.inside() && wrench == Wrench{}) second_silenced.store(true);
-  };
-  // The watchdog counts from the end of the last cycle, most of which passes before the next one begins: by its own
-  // clock that one hardly stood.
-  TouchLoopSettings settings;
-  settings.limits.period = 0.04;
-  settings.stall_seconds = 0.05;
-  auto loop = std::make_unique<TouchLoop>(std::vector<Device*>{device, &second->device}, *world, settings);
-  loop->start();
-  ASSERT_TRUE(eventually([&] { return second->device.force.load() > 0.1; }));
-  driver_stall.arm();
-  ASSERT_TRUE(world_stall.begin());
-  ASSERT_TRUE(driver_stall.reached());  // the watchdog writes its zero there
-  EXPECT_FALSE(second_silenced.load());
-  world_stall.end();
-  // The touch thread is back and finds the watchdog still inside. It lets go of what that did not come to.
-  EXPECT_TRUE(eventually([&] { return second_silenced.load(); }));
-  EXPECT_TRUE(eventually([&] { return device->disables.load() >= 1; }));
-  EXPECT_EQ(loop->device_state(0), DeviceState::disabled);
-  EXPECT_FALSE(loop->stop());
-  loop.reset();
-  world.reset();
-  second.reset();
-  driver_stall.end();
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-}
-
 TEST(TouchLoop, OwnsItsDevicesFromTheFirstCycleOn) {
   Pressed pressed;
   LocalWorld world(peg_model());
@@ -282,7 +96,7 @@ TEST(TouchLoop, OwnsItsDevicesFromTheFirstCycleOn) {
   EXPECT_THROW(twice.run_cycles(1), Error);
 }
 
-TEST(TouchLoop, TheWatchdogRunsAboveTheThreadThatItWatches) {
+TEST(TouchLoop, ThoseWhoTakeTheForceAwayRunAboveTheThreadThatIsWatched) {
   Pressed pressed;
   TouchLoop loop({&pressed.device}, pressed.world, patient());
   const RealtimeStatus status = loop.start();
@@ -300,7 +114,8 @@ TEST(TouchLoop, TheWatchdogRunsAboveTheThreadThatItWatches) {
   std::sort(priorities.begin(), priorities.end());
   if (!status.fifo_priority) GTEST_SKIP() << "real-time priority was refused: " << status.notes;
   EXPECT_TRUE(status.fifo_watchdog);
-  EXPECT_EQ(priorities, (std::vector<int>{k_touch_priority, k_touch_priority + 1}));
+  // One that lets the device go, and the watch thread, which a driver that waits in a loop there must not keep away.
+  EXPECT_EQ(priorities, (std::vector<int>{k_touch_priority, k_touch_priority + 1, k_touch_priority + 2}));
 }
 
 TEST(TouchLoop, ALostDeviceIsSilencedAndEndsTheLoopOrIsAwaited) {
@@ -506,6 +321,43 @@ TEST(TouchLoop, AFullQueueDropsSamplesAndSaysSo) {
   TouchLoop loop({&pressed.device}, pressed.world, settings);
   loop.run_cycles(100);
   EXPECT_EQ(loop.frame().samples_dropped, 84U);
+}
+
+// 100 ms, by cycles of 5 ms.
+TEST(TouchLoop, FadesInByTheClockThoughItsCyclesComeLate) {
+  Pressed pressed;
+  TouchLoop loop({&pressed.device}, pressed.world, {});
+  for (int i = 1; i <= 25; ++i) {
+    loop.run_cycles(1, 4e-3);
+    const double share = std::min(1.0, 0.01 + (i - 1) * 0.05);
+    EXPECT_NEAR(pressed.device.force.load(), loop.frame().wanted[0].force.z * share, 1e-9) << i;
+    EXPECT_EQ(loop.frame().sample.late, 4e-3);
+  }
+  EXPECT_GT(pressed.device.force.load(), 3);
+}
+
+// Steps that take 18 ms alternate with short ones, so that the short one's forces come a millisecond after the long
+// one's, though its cycle began 19 ms after that one.
+TEST(TouchLoop, ForcesGoByTheTimeBetweenTwoWrites) {
+  Pressed pressed;
+  std::uint64_t steps = 0;
+  pressed.world.on_cycle = [&] {
+    if (++steps % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(18));
+  };
+  TouchLoop loop({&pressed.device}, pressed.world, patient());
+  loop.start();
+  ASSERT_TRUE(eventually([&] { return loop.frame().cycle > 40; }));
+  loop.stop();
+  std::vector<double> after_long, after_short;
+  std::uint64_t cycle = 0;
+  for (TouchSample sample; loop.next_sample(sample); ++cycle)
+    if (cycle > 0) (cycle % 2 == 0 ? after_long : after_short).push_back(sample.late);
+  const auto median = [](std::vector<double>& all) {
+    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+    return all[all.size() / 2];
+  };
+  EXPECT_GT(median(after_short), 0.015);  // those of a long step
+  EXPECT_LT(median(after_long), 0.005);
 }
 
 TEST(TouchLoop, CycleNeitherAllocatesNorLocks) {

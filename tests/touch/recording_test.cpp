@@ -1,9 +1,9 @@
 #include <cotouch/touch/recording.h>
 
 #include <cotouch/base/error.h>
-#include <cotouch/base/file.h>
 #include <cotouch/base/hash.h>
 #include <cotouch/base/random.h>
+#include <cotouch/base/read_file.h>
 #include <cotouch/touch/scripted_device.h>
 #include <cotouch/touch/simulated_device.h>
 
@@ -65,7 +65,7 @@ std::vector<std::byte> bytes_of(const Recording& recording) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "press.rec";
   write_recording(recording, file);
-  const MappedFile mapped = map_file(file);
+  const FileCopy mapped = read_file(file);
   return {mapped.bytes.begin(), mapped.bytes.end()};
 }
 
@@ -172,6 +172,28 @@ TEST(Recording, NoticesTheFirstCycleThatComesOutOtherwise) {
   recording = recorded_press();
   for (RecordedSample& sample : recording.samples) sample.levels[0] = 0;
   EXPECT_LT(same_cycles(recording), recording.samples.size());
+}
+
+TEST(Recording, WithoutASampleIsNotSaidToBeTheSame) {
+  Recording recording = recorded_press();
+  recording.samples.clear();
+  Replay replay(recording, foot_model());
+  EXPECT_FALSE(replay.next());
+  EXPECT_FALSE(replay.identical());
+}
+
+TEST(Recording, SaysHowMuchOfItCouldNotBeRead) {
+  const Recording recording = recorded_press();
+  const std::vector<std::byte> whole = bytes_of(recording);
+  EXPECT_EQ(parse_recording(whole, "whole").unread, 0U);
+  Recording head = recording;
+  head.samples.clear();
+  head.finished = false;
+  const std::size_t behind_head = bytes_of(head).size();
+  EXPECT_EQ(parse_recording(std::span(whole).first(behind_head), "head").unread, 0U);  // it breaks off between blocks
+  std::vector<std::byte> damaged = whole;
+  damaged[behind_head] ^= std::byte{1};
+  EXPECT_EQ(parse_recording(damaged, "damaged").unread, whole.size() - behind_head);
 }
 
 TEST(Recording, BegunInTheMidstOfALoopPlaysBackTheSame) {
@@ -310,7 +332,7 @@ TEST(Recording, RefusesNumbersThatAreNoneAndCountsBeyondTheFileEvenWithARightChe
   }
   // More flags of a sample than this version knows: it would be misread.
   std::vector<std::byte> later = whole;
-  later[samples + 12 + 8 + 8 + 16 + 2] = std::byte{1};
+  later[samples + 12 + 8 + 8 + 16 + 2] = std::byte{2};
   sign(later, whole);
   EXPECT_THROW(parse_recording(later, "later"), Error);
   std::vector<std::byte> longer = whole;
@@ -467,6 +489,41 @@ TEST(Recording, PlaysBackHeatSofteningAndFadingBitForBit) {
   without = kept;
   for (RecordedSample& sample : without.samples) sample.hands[0].stiffness = 1;
   EXPECT_LT(same_cycles(without), samples.size());
+}
+
+// Limits went by the time that passed, and so they do when it is felt again.
+TEST(Recording, OfALoopThatCameLatePlaysBackBitForBit) {
+  testing::ProbeDevice device(k_peg);
+  device.bears.motors = {6, 1, 0.3, 0.05, 0.2};
+  int read = 0;
+  device.on_read = [&](DeviceReading& reading) {
+    ++read;
+    reading.pose = {{0, 0, std::max(0.015 - 2e-3 * read, 0.002)}, {}};
+    if (read >= 200 && read < 204) reading.motors = Motors::fading;
+    return true;
+  };
+  LocalWorld world(foot_model());
+  TouchLoop loop({&device}, world, {});
+  Recording recording = begin_recording(world.model(), loop.mark(), {}, 1, "late");
+  Random random(3);
+  for (int i = 0; i < 400; ++i) {
+    const bool stands = i == 300;
+    loop.run_cycles(1, stands ? 0.06 : i % 3 == 0 ? 0 : random.uniform(-0.9e-3, 12e-3));
+  }
+  collect_samples(loop, recording);
+  const auto& samples = recording.samples;
+  ASSERT_EQ(samples.size(), 400U);
+  EXPECT_EQ(samples[300].late, 0.06);
+  EXPECT_EQ(samples[300].hand(0).motors, Motors::restarted);  // it stood
+  EXPECT_GT(norm(samples[190].hand(0).felt.force), 0.9);
+  const Recording kept = parse_recording(bytes_of(recording), "test");
+  for (std::size_t i = 0; i < 400; ++i) ASSERT_EQ(kept.samples[i].late, samples[i].late) << i;
+  EXPECT_EQ(same_cycles(kept), 400U);
+  Recording without = kept;
+  for (RecordedSample& sample : without.samples) sample.late = 0;
+  EXPECT_LT(same_cycles(without), 10U);
+  // What never came late needs no more room than before.
+  EXPECT_EQ(bytes_of(kept).size(), bytes_of(without).size() + 8 * (400 - 133));
 }
 
 // Pegs of sixteen people around one: each takes the peg, moves it, lets go, and some are away for a time.

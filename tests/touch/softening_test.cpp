@@ -42,17 +42,17 @@ TEST(Softening, IsAtOnceAndStiffensSlowly) {
   const CouplingSettings coupling{.linear_stiffness = 1000, .angular_stiffness = 1};
   const DeviceLimits limits = limits_of_phantom();
   Softening softening;
-  EXPECT_EQ(softening.next(limits, coupling, 1e-3), 1);
-  const double soft = softening.next(limits, coupling, 5e-3);
+  EXPECT_EQ(softening.next(limits, coupling, 1e-3, 1e-3), 1);
+  const double soft = softening.next(limits, coupling, 5e-3, 5e-3);
   EXPECT_NEAR(soft, 0.9 / 2.7, 1e-12);
   double share = soft;
   for (int i = 1; i <= 2000; ++i) {
-    const double next = softening.next(limits, coupling, 1e-3);
+    const double next = softening.next(limits, coupling, 1e-3, 1e-3);
     EXPECT_LE(next - share, 1e-3 / k_stiffening_seconds * (1 + 1e-9));
     share = next;
   }
   EXPECT_NEAR(share, soft + 2.0 / k_stiffening_seconds, 1e-9);
-  for (int i = 0; i < 2000; ++i) share = softening.next(limits, coupling, 1e-3);
+  for (int i = 0; i < 2000; ++i) share = softening.next(limits, coupling, 1e-3, 1e-3);
   EXPECT_EQ(share, 1);
 }
 

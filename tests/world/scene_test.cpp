@@ -2,7 +2,9 @@
 #include <cotouch/world/scene.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/contact/asset.h>
 #include <cotouch/contact/part.h>
+#include <cotouch/shapes/shapes.h>
 #include <cotouch/world/hand_path.h>
 #include <cotouch/world/step.h>
 
@@ -11,6 +13,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "support/questions.h"
+#include "support/temporary_folder.h"
 
 namespace cotouch::this_file {
 namespace {
@@ -189,6 +194,30 @@ TEST(ScenesSlow, BallsPassTheirMotionOnAndStop) {
     if (norm(state.bodies()[i].pose.position - scene.bodies[i].pose.position) > 0.005) ++moved;
   EXPECT_GE(moved, 6);
   EXPECT_LT(energy(*model, state).kinetic, 0.01 * begin);
+}
+
+// Sessions ask for it many times a second, on the thread that makes their views.
+TEST(Scene, OfPreparedPartsKnowsItsBoundsWithoutLookingAtThem) {
+  PartSettings settings;
+  settings.field.resolution = 8;
+  settings.shell.points = 64;
+  NoProgress quiet;
+  Scene scene;
+  ScenePart& part = scene.bodies.emplace_back().parts.emplace_back();
+  auto sphere = std::make_shared<TriangleMesh>(make_sphere(0.05, 2));
+  part.mesh = sphere;
+  const Box3d looked_at = scene.bounds();
+  ASSERT_GT(questions_of([&] { scene.bounds(); }), 0U);  // as all that goes through a mesh
+  part.part = std::make_shared<const Part>(prepare_part(*sphere, settings, quiet));
+  EXPECT_EQ(questions_of([&] { scene.bounds(); }), 0U);
+  EXPECT_EQ(scene.bounds().low, looked_at.low);
+  EXPECT_EQ(scene.bounds().high, looked_at.high);
+  const TemporaryFolder folder;
+  write_asset(*part.part, folder / "a.cot");
+  part.part = std::make_shared<const Part>(read_asset(folder / "a.cot"));
+  EXPECT_EQ(questions_of([&] { scene.bounds(); }), 0U);
+  EXPECT_EQ(scene.bounds().low, looked_at.low);
+  EXPECT_EQ(scene.bounds().high, looked_at.high);
 }
 
 }  // namespace

@@ -18,7 +18,12 @@ export interface UploadWish {
   unit: string; // '' = as the file states, or a guess
   place: 'as_in_file' | 'middle';
   split: boolean; // every named part of a file is a body of its own
+  alone: boolean; // in a new scene, instead of the one that is open
+  loseChanges?: boolean; // what was changed in that and cannot be kept may be lost
 }
+
+// What was changed in the open scene cannot be kept, and would be lost by this.
+export class WouldLose extends Error {}
 
 export class Api {
   participant = 0; // this page's number, from the server's hello
@@ -136,6 +141,8 @@ export class Api {
       const query = new URLSearchParams({ name: file.name, role: 'auto', participant: `${this.participant}`, place: wish.place });
       if (wish.unit) query.set('unit', wish.unit);
       if (wish.split) query.set('split', '1');
+      if (wish.alone) query.set('scene', 'new');
+      if (wish.loseChanges) query.set('lose_changes', '1');
       const request = new XMLHttpRequest();
       request.open('POST', new URL(`/api/upload?${query}`, this.base).href);
       request.setRequestHeader('X-Cotouch-Key', this.door.key);
@@ -146,7 +153,7 @@ export class Api {
       request.onload = () => {
         const json = parse(request.responseText);
         if (request.status < 300 && typeof json.job === 'number') resolve(json.job);
-        else reject(new Error(sentence(json, request.status)));
+        else reject(new (json.code === 'unkept' ? WouldLose : Error)(sentence(json, request.status)));
       };
       request.send(file.data);
     });

@@ -20,6 +20,7 @@ import { Gallery } from './panels/gallery';
 import { Help } from './panels/help';
 import { Layout } from './panels/layout';
 import { LinksPanel } from './panels/links';
+import { Losing } from './panels/losing';
 import { Plots } from './panels/plots';
 import { Readout } from './panels/readout';
 import { RecordingList, ReplayBar } from './panels/recorder';
@@ -66,6 +67,7 @@ export class App {
   private readonly recordings: RecordingList;
   private readonly replayBar: ReplayBar;
   private readonly links: LinksPanel;
+  private readonly losing = new Losing(byId('losing'), (command) => this.command(command));
   private readonly layout: Layout;
   private readonly theme: ThemeSwitch;
   private readonly sound = new Sound();
@@ -119,8 +121,8 @@ export class App {
     this.theme.apply();
     this.sharing = this.makeSharing(address);
     this.plots = new Plots(plots);
-    const { api, toasts, shared } = this;
-    this.ownParts = new OwnParts({ send: (command) => this.command(command), saved: () => void this.loadGallery(), api, toasts, shared });
+    const { api, toasts, shared, losing } = this;
+    this.ownParts = new OwnParts({ send: (command) => this.command(command), saved: () => void this.loadGallery(), replaying: () => this.player !== null, api, toasts, shared, losing });
     this.worldPanel = new WorldPanel(byId('world'), this.shared, () => this.feed.greet());
     this.elasticity = new Elasticity({ send: (command) => this.command(command), world: this.world, shared: this.shared }, this.worldPanel.people);
     this.settings = new SettingsPanel(byId('settings'), {
@@ -316,7 +318,7 @@ export class App {
         break;
       case 'reply':
         if (message.ok) break;
-        this.toasts.show(message.reason || 'The server refused.');
+        if (message.code !== 'unkept' || !this.losing.refused(message.id, message.reason)) this.toasts.show(message.reason || 'The server refused.');
         this.settings.restore(); // it may have been a slider
         this.worldPanel.show();
         this.ownParts.restore();
@@ -388,7 +390,8 @@ export class App {
   // ---- to the server ----
 
   private command(command: Command): void {
-    if (!this.feed.send({ ...command, id: ++this.commands })) {
+    this.losing.sent(++this.commands, command);
+    if (!this.feed.send({ ...command, id: this.commands })) {
       this.toasts.show('There is no connection to the server right now.');
       this.worldPanel.show(); // a box may have been ticked in vain
       this.sharing.restore();

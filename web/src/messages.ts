@@ -10,6 +10,7 @@ export interface SceneEntry {
   summary: string;
   thumbnail: string;
   saved: boolean; // by the user, who may delete it
+  unsaved: boolean; // kept for the user, who did not save it under a name
 }
 
 export interface Bounds {
@@ -169,7 +170,7 @@ export type Message =
   | { type: 'recording'; active: boolean; seconds: number }
   | { type: 'recordings'; recordings: RecordingEntry[] }
   | { type: 'settings'; settings: Settings }
-  | { type: 'reply'; id: number; ok: boolean; reason: string }
+  | { type: 'reply'; id: number; ok: boolean; reason: string; code: string } // code: 'unkept', if changes would be lost
   | { type: 'error'; reason: string }
   | ShareMessage
   | { type: 'unknown' };
@@ -177,7 +178,8 @@ export type Message =
 export type Command = { id?: number } & (
   | { type: 'hello'; protocol: number; features: string[]; name: string }
   | { type: 'view'; traversed?: boolean; near?: boolean; fps?: number }
-  | { type: 'open_scene' | 'delete_scene'; name: string }
+  | { type: 'open_scene'; name: string; lose_changes?: boolean }
+  | { type: 'delete_scene'; name: string }
   | { type: 'reset' | 'record_start' | 'record_stop' | 'task_reset' }
   | { type: 'grasp'; body: number; point?: Vec3 }
   | { type: 'release_hand'; hand?: number } // without one: whatever this page holds
@@ -185,7 +187,7 @@ export type Command = { id?: number } & (
   | { type: 'set_body'; body: number; mass?: number; density?: number; motion?: 'free' | 'fixed' }
   | { type: 'copy_body' | 'remove_body'; body: number }
   | { type: 'reimport'; body: number; unit?: string; up?: string }
-  | { type: 'bend'; body: number; material: string; young?: number; anchors?: string[]; law?: string; coordinates?: number } // '': rigid again
+  | { type: 'bend'; body: number; material: string; young?: number; anchors?: string[]; law?: string; coordinates?: number; tets?: number } // '': rigid again
   | { type: 'settings'; contact_stiffness?: number; max_force?: number; budget_us?: number }
   | { type: 'delete_recording'; recording: string }
   | { type: 'cancel_job'; job: number }
@@ -256,7 +258,7 @@ function messageOf(json: Json): Message {
     case 'settings':
       return { type: 'settings', settings: settingsOf(json) };
     case 'reply':
-      return { type: 'reply', id: number(json.id), ok: json.ok === true, reason: string(json.reason) };
+      return { type: 'reply', id: number(json.id), ok: json.ok === true, reason: string(json.reason), code: string(json.code) };
     case 'error':
       return { type: 'error', reason: string(json.reason, 'The server reported an error without saying which.') };
     default:
@@ -294,6 +296,7 @@ export function parseScenes(json: unknown): SceneEntry[] {
       summary: string(entry.summary),
       thumbnail: string(entry.thumbnail),
       saved: entry.saved === true,
+      unsaved: entry.unsaved === true,
     };
   });
 }

@@ -33,8 +33,9 @@ export interface Peer {
 
 export interface Peers {
   tick: number;
-  objective: number; // the newest tick for which all inputs are known
-  window: number; // ticks that may lie between the two
+  agreed: number; // the newest tick that all agree on
+  branch: boolean; // all of a part that goes on without the larger one
+  window: number; // ticks that the world goes ahead of those whose inputs are all known
   synchronised: boolean;
   waitingFor: number[]; // peer numbers
   rollbackTicks: number; // the most of the last second
@@ -86,7 +87,7 @@ export interface NetworkChange {
 
 export type ShareCommand =
   | { type: 'share_start'; name: string }
-  | { type: 'share_join'; invite: string; name: string }
+  | { type: 'share_join'; invite: string; name: string; lose_changes?: boolean }
   | { type: 'share_leave' }
   | ({ type: 'network' } & NetworkChange)
   | { type: 'synchronise'; on: boolean }
@@ -137,7 +138,8 @@ function shareOf(json: Json): Share {
 function peersOf(json: Json): Peers {
   return {
     tick: number(json.tick),
-    objective: number(json.objective),
+    agreed: number(json.agreed),
+    branch: json.branch === true,
     window: number(json.window),
     synchronised: json.synchronised !== false,
     waitingFor: array(json.waiting_for).map((entry) => number(entry, -1)),

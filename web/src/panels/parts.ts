@@ -18,6 +18,7 @@ export const kEndings = ['.stl', '.obj', '.ply', '.off', '.glb', '.gltf', '.3mf'
 export class PartsPanel {
   private readonly unit = element('select', { id: 'unit' });
   private readonly place = element('select', { id: 'place' });
+  private readonly into = element('select', { id: 'into' });
   private readonly split = element('input', { id: 'split', type: 'checkbox' });
   private suggested = '';
   private held = ''; // why nothing can be added or changed now
@@ -45,12 +46,14 @@ export class PartsPanel {
       element('option', { value: 'middle' }, 'beside each other'),
       element('option', { value: 'as_in_file' }, 'where they are in the files'),
     );
+    this.into.append(element('option', { value: 'open' }, 'the open scene'), element('option', { value: 'new' }, 'a new scene'));
     this.choose = button('Add a part…', 'Add a part from a file', () => picker.click());
     this.choose.classList.add('primary');
     this.adding.append(
       element('h2', {}, 'Your own parts'),
-      element('p', { className: 'note' }, 'Two parts dropped: the first stays, the second is in your hand.'),
+      element('p', { className: 'note' }, 'Files may also be dropped anywhere. In an empty scene the first part stays, the second is in your hand.'),
       element('div', { className: 'row' }, this.choose, element('label', { htmlFor: 'unit' }, 'Unit '), this.unit, picker),
+      element('div', { className: 'row' }, element('label', { htmlFor: 'into' }, 'Into '), this.into),
       element('div', { className: 'row' }, element('label', { htmlFor: 'place' }, 'Place '), this.place),
       element('div', { className: 'row' }, this.split, element('label', { htmlFor: 'split' }, 'Named parts of a file as bodies of their own')),
     );
@@ -73,7 +76,13 @@ export class PartsPanel {
 
   // How files that are added now should come in.
   get wish(): UploadWish {
-    return { unit: this.unit.value, place: this.place.value === 'as_in_file' ? 'as_in_file' : 'middle', split: this.split.checked };
+    const place = this.place.value === 'as_in_file' ? 'as_in_file' : 'middle';
+    return { unit: this.unit.value, place, split: this.split.checked, alone: this.into.value === 'new' };
+  }
+
+  // The new scene is the open one now, and gets what is added next.
+  addToOpenScene(): void {
+    this.into.value = 'open';
   }
 
   allow(features: string[]): void {

@@ -42,6 +42,7 @@ async function pull(page: Page, offset: [number, number, number], pixels: number
 
 async function addPart(page: Page, name: string, file: Buffer): Promise<void> {
   await page.locator('#tab-parts').click();
+  await page.locator('#into').selectOption('new');
   await page.locator('#file').setInputFiles({ name: `${name}.stl`, mimeType: 'model/stl', buffer: file });
   await expect.poll(async () => (await stateOf(page)).parts.map((part) => part.name), { timeout: 180_000 }).toContain(name);
   await settled(page);

@@ -36,7 +36,8 @@ export const peer = (members: object) => ({
 export const peers = (members: object) => ({
   type: 'peers',
   tick: 4120,
-  objective: 4108,
+  agreed: 4108,
+  branch: false,
   window: 128,
   synchronised: true,
   waiting_for: [],

@@ -66,6 +66,10 @@ export function sceneNames(page: Page): Promise<string[]> {
   return page.locator('#scenes .card').evaluateAll((cards) => cards.map((card) => (card as HTMLElement).dataset.scene!));
 }
 
+export async function unsavedNames(page: Page): Promise<string[]> {
+  return (await sceneNames(page)).filter((name) => name.startsWith('unsaved'));
+}
+
 export async function openScene(page: Page, name: string): Promise<void> {
   const before = (await stateOf(page)).generation;
   await page.locator(`#scenes .card[data-scene="${name}"]`).click();
@@ -147,6 +151,27 @@ export async function dragTogether(page: Page, reached: (state: TestState) => bo
 export async function waitForPart(page: Page, name: string): Promise<void> {
   const names = async () => (await stateOf(page)).parts.map((part) => part.name);
   await expect.poll(names, { timeout: 180_000 }).toContain(name);
+}
+
+// Drags a file over the page and drops it on what `where` finds.
+export function dropFile(page: Page, name: string, content: Buffer, where = 'body', seen = async () => {}): Promise<void> {
+  return dropFiles(page, [[name, content]], where, seen);
+}
+
+export async function dropFiles(page: Page, files: [string, Buffer][], where = 'body', seen = async () => {}): Promise<void> {
+  const dataTransfer = await page.evaluateHandle(
+    (all) => {
+      const transfer = new DataTransfer();
+      for (const [name, bytes] of all) transfer.items.add(new File([new Uint8Array(bytes)], name));
+      return transfer;
+    },
+    files.map(([name, content]): [string, number[]] => [name, [...content]]),
+  );
+  await page.dispatchEvent('body', 'dragenter', { dataTransfer });
+  await expect(page.locator('#drop')).toBeVisible();
+  await seen();
+  await page.dispatchEvent(where, 'drop', { dataTransfer });
+  await expect(page.locator('#drop')).toBeHidden();
 }
 
 export const cubeStl = (side: number) => boxStl([side, side, side]);

@@ -1,7 +1,7 @@
 // The server under test, which prints the page's address. COTOUCH_SERVE is another command that starts one, with {port}
 // where the port goes. `./dev demo` builds server and page.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,6 +38,15 @@ export class Server {
       child.on('error', reject);
       child.on('exit', () => reject(new Error(`The server ended before it printed its address:\n${output}`)));
     });
+  }
+
+  // So many unsaved scenes, of which a page sees only that they are there.
+  fillWithUnsaved(count: number): void {
+    for (let i = 0; i < count; ++i) {
+      const folder = join(this.state, 'cotouch', 'scenes', `unsaved-20260131-${101000 + i}`);
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, 'scene.toml'), 'cotouch = 2\n');
+    }
   }
 
   // As hard as it gets: no goodbye to anyone.

@@ -9,6 +9,7 @@ import {
   grabPoint,
   later,
   open,
+  dropFile,
   openOther,
   openScene,
   peakForce,
@@ -346,20 +347,13 @@ test('two dropped STL files become a scene to try out and to save', async ({ pag
   const errors = watchErrors(page);
   await open(page, server.address);
   await page.locator('#tab-parts').click();
-  const file = (name: string, side: number) => ({ name, mimeType: 'model/stl', buffer: cubeStl(side) });
-  await page.locator('#file').setInputFiles(file('block.stl', 20));
+  await page.locator('#into').selectOption('new');
+  await page.locator('#file').setInputFiles({ name: 'block.stl', mimeType: 'model/stl', buffer: cubeStl(20) });
   await waitForPart(page, 'block');
   await settled(page); // or its mesh may be asked for when the scene has been replaced, which browsers call an error
   // The second one by drag and drop.
-  const data = await page.evaluateHandle((bytes) => {
-    const transfer = new DataTransfer();
-    transfer.items.add(new File([new Uint8Array(bytes)], 'tool.stl'));
-    return transfer;
-  }, [...cubeStl(8)]);
-  await page.dispatchEvent('body', 'dragenter', { dataTransfer: data });
-  await expect(page.locator('#drop')).toBeVisible();
-  await page.dispatchEvent('body', 'drop', { dataTransfer: data });
-  await expect(page.locator('#drop')).toBeHidden();
+  await expect(page.locator('#into')).toHaveValue('open'); // what comes next belongs to it
+  await dropFile(page, 'tool.stl', cubeStl(8));
   await waitForPart(page, 'tool');
   await settled(page);
   const { parts } = await stateOf(page);

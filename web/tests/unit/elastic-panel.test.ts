@@ -113,7 +113,18 @@ describe('The panel', () => {
     expect(picking).toBe(false);
     click('Make it bend');
     const anchors = ['x<-0.09', pointAnchor(bounds, [0.1, 0, 0])];
-    expect(sent).toEqual([{ type: 'bend', body: 2, material: 'rubber', young: 3e6, anchors }]);
+    expect(sent).toEqual([{ type: 'bend', body: 2, material: 'rubber', young: 3e6, anchors, tets: 3000 }]);
+  });
+
+  it('cuts as finely as is asked, and says how finely it was', () => {
+    const detail = root.querySelector('#elastic-detail') as HTMLSelectElement;
+    detail.value = '40000';
+    click('Make it bend');
+    expect(sent[0]).toMatchObject({ tets: 40_000 });
+    open({ law: 'stvk', coordinates: 15, tets: 13_100, anchored: true, material: 'foam', young: 5e4, anchors: [] });
+    selected = bar!;
+    panel.show();
+    expect(detail.value).toBe('12000');
   });
 
   it('takes the stiffness of another material', () => {
@@ -138,7 +149,7 @@ describe('The panel', () => {
     expect(held.places).toEqual([placeOf(bounds, 'x<-0.09'), placeOf(bounds, 'box:0,0,0,1,1,1')]);
     click('Bend like this');
     const anchors = ['x<-0.09', 'box:0,0,0,1,1,1'];
-    expect(sent).toEqual([{ type: 'bend', body: 2, material: 'foam', young: 2e5, anchors, law: 'warped', coordinates: 20 }]);
+    expect(sent).toEqual([{ type: 'bend', body: 2, material: 'foam', young: 2e5, anchors, tets: 3000, law: 'warped', coordinates: 20 }]);
   });
 
   it('keeps what was chosen until the server says how the body bends', () => {

@@ -68,7 +68,7 @@ describe('The panels of a scene', () => {
   });
 
   const fill = () => {
-    gallery.set(['docking', 'stack'].map((name) => ({ name, title: name, summary: '', saved: false, thumbnail: '' })));
+    gallery.set(['docking', 'stack'].map((name) => ({ name, title: name, summary: '', saved: false, unsaved: false, thumbnail: '' })));
     recordings.set([entry('mine', 'docking'), entry('other', 'stack')], (name) => name);
   };
 

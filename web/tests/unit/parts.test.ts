@@ -105,6 +105,7 @@ describe('A dropped file', () => {
     expect(objection('a.stl', 10, 100)).toBe('');
     expect(objection('A.GLB', 10, 100)).toBe('');
     expect(objection('a.exe', 10, 100)).toMatch(/not an STL/);
+    expect(objection('a.STEP', 10, 100)).toMatch(/CAD program.*Export STL/);
     expect(objection('a.stl', 0, 100)).toMatch(/empty/);
     expect(objection('a.stl', 2e6, 1e6)).toMatch(/2\.00 MB.*1\.00 MB/);
   });

@@ -125,7 +125,7 @@ describe('The panel of a shared scene', () => {
   const sayPeers = (members: object = {}) => {
     const me = { peer: 0, name: 'Ben', self: true, path: 'self' };
     const anna = { peer: 1, name: 'Anna', color: '#9c36b5', latency_ms: 117.4, fingerprint: '1f6a 03bd', ...members };
-    socket.say({ type: 'peers', tick: 20, objective: 8, window: 128, peers: [me, anna] });
+    socket.say({ type: 'peers', tick: 20, agreed: 8, window: 128, peers: [me, anna] });
   };
 
   it('gives the host an invitation in three forms', () => {
@@ -182,7 +182,7 @@ describe('The panel of a shared scene', () => {
   });
 
   it('counts ticks in good English', () => {
-    const peers = { tick: 9, objective: 8, window: 128, bytesIn: 0, bytesOut: 0 } as Peers;
+    const peers = { tick: 9, agreed: 8, window: 128, bytesIn: 0, bytesOut: 0 } as Peers;
     expect(trafficText(peers)).toContain('up to 1 tick ago');
     expect(trafficText({ ...peers, tick: 10 })).toContain('up to 2 ticks ago');
   });
@@ -299,8 +299,9 @@ describe('What is said of a peer', () => {
   });
 
   it('is what all of them send', () => {
-    const peers = { bytesIn: 6210, bytesOut: 880, tick: 20, objective: 8, window: 128 } as Peers;
-    expect(trafficText(peers)).toBe('6.21 kB/s in, 880 B/s out · all agree up to 12 ticks ago (at most 128)');
+    const peers = { bytesIn: 6210, bytesOut: 880, tick: 20, agreed: 8, window: 128 } as Peers;
+    expect(trafficText(peers)).toBe('6.21 kB/s in, 880 B/s out · all agree up to 12 ticks ago');
+    expect(trafficText({ ...peers, branch: true })).toContain('all here agree up to 12 ticks ago, apart from most of the session');
   });
 });
 

@@ -53,7 +53,8 @@ describe('A message about a shared scene', () => {
       parsed({
         type: 'peers',
         tick: 20,
-        objective: 12,
+        agreed: 12,
+        branch: true,
         window: 128,
         synchronised: false,
         waiting_for: [3],
@@ -68,7 +69,8 @@ describe('A message about a shared scene', () => {
       type: 'peers',
       peers: {
         tick: 20,
-        objective: 12,
+        agreed: 12,
+        branch: true,
         window: 128,
         synchronised: false,
         waitingFor: [3],

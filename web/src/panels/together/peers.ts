@@ -114,11 +114,13 @@ export class PeerList {
   }
 }
 
-// What goes over the wire, and how far behind the newest tick the one lies that all agree on.
+// What goes over the wire, and how far behind the newest tick the one lies that all agree on, or all of this part.
 export function trafficText(peers: Peers): string {
   const rate = (value: number) => `${format.bytes(Math.round(value))}/s`;
-  const behind = Math.max(0, peers.tick - peers.objective);
-  return `${rate(peers.bytesIn)} in, ${rate(peers.bytesOut)} out · all agree up to ${behind} ${behind === 1 ? 'tick' : 'ticks'} ago (at most ${peers.window})`;
+  const behind = Math.max(0, peers.tick - peers.agreed);
+  const agreed = `up to ${behind} ${behind === 1 ? 'tick' : 'ticks'} ago`;
+  const who = peers.branch ? `all here agree ${agreed}, apart from most of the session` : `all agree ${agreed}`;
+  return `${rate(peers.bytesIn)} in, ${rate(peers.bytesOut)} out · ${who}`;
 }
 
 function set(target: HTMLElement, text: string): void {
