@@ -53,7 +53,8 @@ struct TouchSample {
   std::uint32_t in_contact = 0, visited = 0;
   float deepest = 0;           // metres
   std::uint32_t cycle_ns = 0;  // time the cycle took
-  double late = 0;             // seconds by which its forces were written later than a period after those before
+  // Seconds beyond a period for which the forces before were held: until these, or until the watchdog took them away.
+  double late = 0;
 };
 
 // What the loop feels with. A running loop takes a new one over whole, between two cycles, and the forces go on.

@@ -82,7 +82,15 @@ bool TouchLoop::Core::take_changes(double passed) noexcept {
   return true;
 }
 
-bool TouchLoop::Core::read_devices(double passed) noexcept {
+// At the most as long ago as the device was read before. Not by when cycles begin: a driver before it, or its own, may
+// take long, and the hand goes on meanwhile.
+double TouchLoop::Core::time_since_reading(Served& served, Clock clock) noexcept {
+  if (clock == Clock::none) return 0;
+  const std::int64_t now = monotonic_ns(), before = std::exchange(served.last_read_ns, now);
+  return before == 0 ? 0 : static_cast<double>(now - before) * 1e-9;
+}
+
+bool TouchLoop::Core::read_devices(double passed, Clock clock) noexcept {
   // After a late cycle the next one may begin too early: its reading may be as old as any, its force is held as long.
   const double held = std::max(passed, settings.limits.period);
   any_ = false;
@@ -103,7 +111,8 @@ bool TouchLoop::Core::read_devices(double passed) noexcept {
     const DeviceLimits& limits = limiters[i]->device_limits();
     const bool was_sound = served.sound;
     if (!present) served.check.forget();
-    served.sound = !present || served.check.take(served.reading, limits, held);
+    const double unseen = std::max(held, time_since_reading(served, clock));
+    served.sound = !present || served.check.take(served.reading, limits, unseen);
     now_.faults += was_sound && !served.sound ? 1 : 0;
     const DeviceState state = powerless         ? DeviceState::disabled
                               : !present        ? DeviceState::lost
@@ -124,10 +133,13 @@ bool TouchLoop::Core::read_devices(double passed) noexcept {
   return true;
 }
 
-double TouchLoop::Core::late_forces(double late, Clock clock) noexcept {
+double TouchLoop::Core::late_forces(double late, Clock clock, bool let_go) noexcept {
   if (clock == Clock::none) return late;
   const std::int64_t now = monotonic_ns(), before = std::exchange(last_write_ns_, now);
-  return before == 0 ? 0 : static_cast<double>(now - before) * 1e-9 - settings.limits.period;
+  double held = before == 0 ? settings.limits.period : static_cast<double>(now - before) * 1e-9;
+  // The watchdog has seen to it that they were not held for as long as the touch thread stood.
+  if (let_go) held = std::min(held, settings.stall_seconds + static_cast<double>(Watchdog::k_slow_reaction_ns) * 1e-9);
+  return held - settings.limits.period;
 }
 
 bool TouchLoop::Core::write_forces(double passed) noexcept {
@@ -164,14 +176,15 @@ TouchLoop::Core::Outcome TouchLoop::Core::cycle(std::uint64_t missed, double lat
   // What the watchdog has begun to let go: others may be stuck on the way. And after a standstill of the whole process
   // it may not have been faster.
   const std::uint64_t stalls = stalls_.load();
-  const bool stood = stalls != now_.stalls || (late > 0 && passed >= settings.stall_seconds);
+  const bool let_go = stalls != now_.stalls;
+  const bool stood = let_go || (late > 0 && passed >= settings.stall_seconds);
   now_.stalls = stalls;
   if (stood) {
     if (!release_all()) return Outcome::given_up;
     progress_ns_.store(monotonic_ns());
     answered_.store(stalls);
   }
-  if (!take_changes(passed) || !read_devices(passed)) return Outcome::given_up;
+  if (!take_changes(passed) || !read_devices(passed, clock)) return Outcome::given_up;
   world->cycle(std::span(inputs_).first(devices.size()));
 
   TouchSample& sample = now_.sample;
@@ -179,7 +192,7 @@ TouchLoop::Core::Outcome TouchLoop::Core::cycle(std::uint64_t missed, double lat
   now_.cycle += 1;
   sample.time = static_cast<double>(now_.cycle - 1) * settings.limits.period;
   // Between two writes, not between two beginnings: a step of the world may take long.
-  sample.late = late_forces(late, clock);
+  sample.late = late_forces(late, clock, let_go || stalls_.load() != now_.stalls);
   if (!write_forces(std::max(0.0, settings.limits.period + sample.late))) return Outcome::given_up;
   now_.contact = world->scratch().stats();
   sample.in_contact = now_.contact.in_contact;
@@ -232,6 +245,7 @@ void TouchLoop::Core::touch(const std::stop_token& stop) noexcept {
   const RealtimeStatus realtime = request_realtime(k_touch_priority);
   guard_is_silent_ = false;
   last_write_ns_ = 0;
+  for (Served& served : served_) served.last_read_ns = 0;
   is_ready([&](RealtimeStatus& status) { status = realtime; });
   {
     // A hand is not touched without those that take the force away.

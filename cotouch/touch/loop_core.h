@@ -81,10 +81,19 @@ class TouchLoop::Core {
   std::array<std::atomic<DeviceState>, k_loop_hands> states{};
 
  private:
+  // What a cycle knows of a device.
+  struct Served {
+    DeviceReading reading;
+    ReadingCheck check;
+    Softening softening;
+    bool sound = true;
+    std::int64_t last_read_ns = 0;  // 0: never since the loop was started
+  };
+  static double time_since_reading(Served& served, Clock clock) noexcept;
   bool take_changes(double passed) noexcept;
-  bool read_devices(double passed) noexcept;
+  bool read_devices(double passed, Clock clock) noexcept;
   bool write_forces(double passed) noexcept;
-  double late_forces(double late, Clock clock) noexcept;
+  double late_forces(double late, Clock clock, bool let_go) noexcept;
   void heed_guard() noexcept;
   void publish() noexcept;
   void write_mark() noexcept;
@@ -95,13 +104,6 @@ class TouchLoop::Core {
   void announce_stall() noexcept;
   void ask_to_let_go(std::size_t device);
 
-  // What a cycle knows of a device.
-  struct Served {
-    DeviceReading reading;
-    ReadingCheck check;
-    Softening softening;
-    bool sound = true;
-  };
   std::array<Served, k_loop_hands> served_;
   std::array<HandInput, k_loop_hands> inputs_;
   bool any_ = false;                // device is there

@@ -130,7 +130,7 @@ TEST(CrashGuard, WithoutOneADeviceThatNeedsItIsNotFelt) {
     EXPECT_THROW(loop.start(), Error);
     EXPECT_FALSE(loop.running());
   }
-  TouchLoopSettings settings;
+  TouchLoopSettings settings = testing::patient();
   settings.guard = "/nowhere/cotouch-guard";
   {
     TouchLoop loop({&device}, world, settings);
@@ -153,7 +153,7 @@ TEST(CrashGuard, InheritsNeitherDescriptorsNorEnvironmentAndIsNotEndedByASignalO
   LocalWorld world(testing::peg_model());
   NeedsGuard device;
   device.path = "/dev/null";
-  TouchLoopSettings settings;
+  TouchLoopSettings settings = testing::patient();
   settings.guard = COTOUCH_GUARD;
   // One without the flag that would close it by itself.
   const int high = dup2(STDERR_FILENO, 700);
@@ -208,10 +208,9 @@ class Presses final : public Device {
 TEST(CrashGuard, ThatDoesNotAnswerCostsTheForceUntilItDoes) {
   LocalWorld world(testing::peg_model());
   Presses device;
-  TouchLoopSettings settings;
+  TouchLoopSettings settings = testing::patient();
   settings.guard = COTOUCH_GUARD;
-  settings.stall_seconds = 10;  // what a busy machine does to the loop is another matter
-  testing::Pulled other;        // with a heartbeat of its own: the guard is nothing to it
+  testing::Pulled other;  // with a heartbeat of its own: the guard is nothing to it
   TouchLoop loop({&device, &other.device}, world, settings);
   loop.start();
   const pid_t guard = only_child(getpid());
@@ -263,7 +262,7 @@ TEST(CrashGuard, ThatIsGoneItselfIsNoticed) {
   LocalWorld world(testing::peg_model());
   NeedsGuard device;
   device.path = "/dev/null";
-  TouchLoopSettings settings;
+  TouchLoopSettings settings = testing::patient();
   settings.guard = COTOUCH_GUARD;
   testing::Pulled other;
   TouchLoop loop({&device, &other.device}, world, settings);

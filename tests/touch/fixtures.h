@@ -201,4 +201,13 @@ struct Pulled {
   }
 };
 
+// Whether it pushes by now, and the loop has been asked for that if its device is disabled: while a touch thread
+// stands, a busy machine may stop another thread in a driver for so long that the watchdog disables that device, too,
+// and rightly.
+template <class Hand>
+bool pushes(TouchLoop& loop, std::size_t device, Hand& hand, double force = 1) {
+  if (loop.device_state(device) == DeviceState::disabled) hand.reads = 0;  // it takes hold anew
+  return loop.enable(device) && hand.device.force.load() > force;
+}
+
 }  // namespace cotouch::testing

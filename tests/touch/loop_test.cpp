@@ -1,6 +1,7 @@
 #include <cotouch/touch/loop.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/base/realtime.h>
 #include <cotouch/touch/scripted_device.h>
 
 #include "fixtures.h"
@@ -18,6 +19,8 @@
 #include <limits>
 #include <sstream>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <sched.h>
 
@@ -337,27 +340,38 @@ TEST(TouchLoop, FadesInByTheClockThoughItsCyclesComeLate) {
 }
 
 // Steps that take 18 ms alternate with short ones, so that the short one's forces come a millisecond after the long
-// one's, though its cycle began 19 ms after that one.
+// one's, though its cycle began 19 ms after that one. The device has a clock of its own.
 TEST(TouchLoop, ForcesGoByTheTimeBetweenTwoWrites) {
   Pressed pressed;
   std::uint64_t steps = 0;
   pressed.world.on_cycle = [&] {
     if (++steps % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(18));
   };
+  std::vector<std::pair<std::uint64_t, double>> written;  // step and seconds
+  pressed.device.on_write = [&](const Wrench&) {
+    written.emplace_back(steps, static_cast<double>(monotonic_ns()) * 1e-9);
+  };
   TouchLoop loop({&pressed.device}, pressed.world, patient());
   loop.start();
   ASSERT_TRUE(eventually([&] { return loop.frame().cycle > 40; }));
   loop.stop();
-  std::vector<double> after_long, after_short;
-  std::uint64_t cycle = 0;
-  for (TouchSample sample; loop.next_sample(sample); ++cycle)
-    if (cycle > 0) (cycle % 2 == 0 ? after_long : after_short).push_back(sample.late);
+  std::vector<double> off, after_long;
+  std::vector<TouchSample> samples;
+  for (TouchSample sample; loop.next_sample(sample);) samples.push_back(sample);
+  for (std::size_t i = 1; i < written.size(); ++i) {
+    const auto [step, time] = written[i];
+    if (step < 2 || step > samples.size() || written[i - 1].first + 1 != step) continue;  // the zeros of begin and end
+    const double gap = time - written[i - 1].second - 1e-3, late = samples[step - 1].late;
+    off.push_back(std::abs(gap - late));
+    if (step % 2 == 0) after_long.push_back(late);
+  }
   const auto median = [](std::vector<double>& all) {
     std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
     return all[all.size() / 2];
   };
-  EXPECT_GT(median(after_short), 0.015);  // those of a long step
-  EXPECT_LT(median(after_long), 0.005);
+  ASSERT_GT(off.size(), 30U);
+  EXPECT_LT(median(off), 0.002);
+  EXPECT_GT(median(after_long), 0.015);
 }
 
 TEST(TouchLoop, CycleNeitherAllocatesNorLocks) {

@@ -1,12 +1,17 @@
 #include <cotouch/touch/reading_check.h>
 
+#include <cotouch/base/realtime.h>
 #include <cotouch/touch/loop.h>
 
 #include "fixtures.h"
+#include "support/eventually.h"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 namespace cotouch::this_file {
 namespace {
@@ -115,6 +120,29 @@ TEST(ReadingCheck, LateCyclesAllowAFartherWay) {
   reading.pose.position.x = 0.065;
   EXPECT_FALSE(check.take(reading, limits, 1e-3));
   EXPECT_EQ(reading.pose.position.x, 0.045);
+}
+
+// The driver read first takes a tenth of a second now and then; meanwhile the other one's hand goes on.
+TEST(ReadingCheck, ASlowDriverLetsOthersGoAFartherWay) {
+  LocalWorld world(peg_model());
+  ProbeDevice slow, moved;
+  std::atomic<int> reads{0};
+  slow.on_read = [&](DeviceReading&) {
+    if (++reads % 8 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return true;
+  };
+  moved.bears.speed = 5;
+  moved.bears.turn_speed = 100;
+  const std::int64_t begin = monotonic_ns();
+  moved.on_read = [&](DeviceReading& reading) {
+    reading.pose.position.x = 0.1 * static_cast<double>(monotonic_ns() - begin) * 1e-9;  // 0.1 m/s
+    return true;
+  };
+  TouchLoop loop({&slow, &moved}, world, testing::patient());
+  loop.start();
+  ASSERT_TRUE(eventually([&] { return reads.load() > 40; }));
+  loop.stop();
+  EXPECT_EQ(loop.frame().faults, 0U);
 }
 
 TEST(ReadingCheck, WhatCannotBeTrueTakesHoldOfNothingButMayLetGo) {
