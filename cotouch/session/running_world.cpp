@@ -162,6 +162,11 @@ Recording RunningWorld::start_recording(const std::string& scene) {
   return begin_recording(model(), mark, limits, loop_.hands(), format_recorded_scene({scene, feel_}));
 }
 
+void RunningWorld::enable_hands() noexcept {
+  for (std::size_t i = 0; i < devices_.size(); ++i)
+    if (loop_.device_state(i) == DeviceState::disabled) loop_.enable(i);
+}
+
 void RunningWorld::collect(Recording* recording) {
   const std::uint64_t taken = loop_.frame().change;
   while (worlds_.size() > 1 && worlds_[1].change <= taken) worlds_.pop_front();

@@ -93,6 +93,9 @@ class RunningWorld {
   Recording start_recording(const std::string& scene);
   // Takes what the loop has felt since the last call; a recording keeps what belongs to it.
   void collect(Recording* recording);
+  // A machine that stands for some milliseconds may have the watchdog disable a device whose driver did nothing wrong.
+  // These have no motors and no drivers that hang, so they are hands again as soon as possible. To be called often.
+  void enable_hands() noexcept;
   // False if samples were lost since the recording was started, so that a replay differs.
   bool recorded_wholly();
 

@@ -161,6 +161,7 @@ void Session::tick() {
   if (people_due_) tell_people();
   try_what_is_ready();
   if (world_) {
+    world_->enable_hands();
     world_->collect(recording_ && !recording_shared_ ? &*recording_ : nullptr);
     if (recording_ && !recording_shared_) stream_->take(*recording_);
     // A copy: what is done here looks at newer frames, which gives the loop this one back to write to.

@@ -111,6 +111,20 @@ TEST(RunningWorlds, ACycleNeitherAllocatesNorLocks) {
   EXPECT_EQ(RealtimeSection::breaches(), before);
 }
 
+// As a watchdog does on a machine that stands.
+TEST(RunningWorlds, AHandThatWasDisabledHoldsAgain) {
+  HandDevices devices;
+  ForceLimiter(devices[1], {}).disable();
+  RunningWorld world(two_balls(), {}, devices);
+  devices[1].hold(2, {});
+  EXPECT_EQ(world.loop().run_cycles(3), 3U);
+  EXPECT_FALSE(world.loop().frame().sample.hands[1].input.present);
+  world.enable_hands();
+  EXPECT_EQ(world.loop().run_cycles(3), 3U);
+  EXPECT_TRUE(world.loop().frame().sample.hands[1].input.present);
+  EXPECT_EQ(world.loop().frame().devices[1], DeviceState::ready);
+}
+
 TEST(RunningWorlds, GoOnWhereTheyAreWhenSomethingChanges) {
   HandDevices devices;
   RunningWorld world(two_balls(), {}, devices);
