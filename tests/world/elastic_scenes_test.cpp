@@ -15,22 +15,17 @@
 namespace cotouch::this_file {
 namespace {
 
-// As users see it, prepared without the cache and once. Rigid: the same with nothing that bends.
+// As users see it; its parts come from the cache if they are there. Rigid: the same with nothing that bends.
 const Scene& shown_scene(const std::string& name, bool rigid = false) {
   static std::map<std::pair<std::string, bool>, Scene> made;
   const auto [at, is_new] = made.try_emplace({name, rigid});
   if (!is_new) return at->second;
   Scene scene = builtin_scene(name);
-  std::map<const TriangleMesh*, std::shared_ptr<const Part>> parts;
-  NoProgress quiet;
   for (SceneBody& body : scene.bodies)
-    for (ScenePart& part : body.parts) {
+    for (ScenePart& part : body.parts)
       if (rigid) part.settings.elastic.reset();
-      std::shared_ptr<const Part>& known = parts[part.mesh.get()];
-      if (!known) known = std::make_shared<const Part>(prepare_part(*part.mesh, part.settings, quiet));
-      part.part = known;
-    }
-  weigh(scene);
+  NoProgress quiet;
+  prepare(scene, quiet);
   return at->second = std::move(scene);
 }
 

@@ -20,20 +20,11 @@
 namespace cotouch::this_file {
 namespace {
 
-// Coarser than in use, so that all scenes are prepared in seconds: half the cells, an eighth of the points. Which body
-// of a pair has more points, and so brings its shell, stays the same.
-Scene small_scene(const std::string& name) {
+// As users see it; its parts come from the cache if they are there.
+Scene shown_scene(const std::string& name) {
   Scene scene = builtin_scene(name);
-  std::map<const TriangleMesh*, std::shared_ptr<const Part>> made;
   NoProgress quiet;
-  for (SceneBody& body : scene.bodies)
-    for (ScenePart& part : body.parts) {
-      part.settings.field.resolution = std::max(32, part.settings.field.resolution / 2);
-      part.settings.shell.points = part.settings.shell.points / 8;
-      std::shared_ptr<const Part>& known = made[part.mesh.get()];
-      if (!known) known = std::make_shared<const Part>(prepare_part(*part.mesh, part.settings, quiet));
-      part.part = known;
-    }
+  prepare(scene, quiet);
   return scene;
 }
 
@@ -102,7 +93,7 @@ TEST(Scenes, EqualBodiesShareOneMesh) {
 TEST(ScenesSlow, StartFreeAndTouchSomethingWhenLed) {
   for (const std::string& name : builtin_scene_names()) {
     SCOPED_TRACE(name);
-    const Scene scene = small_scene(name);
+    const Scene scene = shown_scene(name);
     const auto model = make_model(scene, {4e-3, 2, {}});
     StepScratch scratch(*model, true);
     WorldState state(*model);
@@ -125,7 +116,7 @@ TEST(ScenesSlow, StartFreeAndTouchSomethingWhenLed) {
 // Blocks and parts that lie on a table, at the tick of a shared world and at that of a local one.
 TEST(ScenesSlow, WhatLiesComesToRestAndStays) {
   for (const char* name : {"stack", "assembly", "docking"}) {
-    const Scene scene = small_scene(name);
+    const Scene scene = shown_scene(name);
     for (const double tick : {1e-2, 1e-3}) {
       SCOPED_TRACE(std::string(name) + " at " + std::to_string(tick));
       const auto model = make_model(scene, {tick, 0, {}});
@@ -162,7 +153,7 @@ TEST(ScenesSlow, WhatLiesComesToRestAndStays) {
 }
 
 TEST(ScenesSlow, TwoHandsDockTheBox) {
-  const Scene scene = small_scene("docking");
+  const Scene scene = shown_scene("docking");
   ASSERT_EQ(scene.scripts.size(), 2U);
   EXPECT_NEAR(mass_of(*scene.find(scene.task->body)).mass, 0.5, 0.02);
   const auto model = make_model(scene, {1e-2, 2, {}});
@@ -175,7 +166,7 @@ TEST(ScenesSlow, TwoHandsDockTheBox) {
 }
 
 TEST(ScenesSlow, BallsPassTheirMotionOnAndStop) {
-  const Scene scene = small_scene("billiard");
+  const Scene scene = shown_scene("billiard");
   const auto model = make_model(scene, {1e-2, 0, {}});
   StepScratch scratch(*model, true);
   WorldState state(*model);
