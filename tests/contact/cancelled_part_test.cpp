@@ -10,9 +10,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <thread>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "support/questions.h"
 #include "support/slivers.h"
 
 namespace cotouch::this_file {
@@ -31,7 +35,7 @@ TriangleMesh make_needles(std::uint32_t count) {
   return mesh;
 }
 
-Part prepare(TriangleMesh mesh, bool bends, int resolution) {
+Part prepare(TriangleMesh mesh, bool bends, int resolution, Progress& progress) {
   PartSettings settings;
   settings.field.resolution = resolution;
   settings.shell.points = 256;
@@ -42,44 +46,105 @@ Part prepare(TriangleMesh mesh, bool bends, int resolution) {
     settings.elastic->tets.target_tets = 300;
   }
   clean_mesh(mesh);
+  return prepare_part(mesh, settings, progress);
+}
+Part prepare(TriangleMesh mesh, bool bends, int resolution) {
   NoProgress quiet;
-  return prepare_part(mesh, settings, quiet);
+  return prepare(std::move(mesh), bends, resolution, quiet);
 }
 
-TEST(CancelledPart, EndsAtTheNextQuestionWhereverItIs) {
+// Counts the questions of each stage; in one of them it says from some question on that the work is to end.
+class Stages final : public Progress {
+ public:
+  struct Stage {
+    std::string name;
+    std::size_t asked = 0;
+  };
+
+  explicit Stages(std::size_t stage = k_never, std::size_t no_from = 0) : cancelled_(stage), no_from_(no_from) {}
+
+  void update(std::string_view stage, double) override {
+    const std::scoped_lock lock(mutex_);
+    if (seen_.back().name != stage) seen_.push_back({std::string(stage), 0});
+  }
+  CancelScope::Question question() {
+    return [this] {
+      const std::scoped_lock lock(mutex_);
+      is_over_ = is_over_ || (++seen_.back().asked == no_from_ && seen_.size() == cancelled_ + 1);
+      static thread_local std::uint64_t heard = 0;
+      if (is_over_ && std::exchange(heard, number_) == number_) ++unheard_;
+      return is_over_;
+    };
+  }
+  // In their order; the first is what comes before anything is told.
+  const std::vector<Stage>& seen() const { return seen_; }
+  // How often threads asked again that were told to end.
+  std::size_t unheard() const { return unheard_; }
+
+ private:
+  static constexpr std::size_t k_never = 1'000'000;
+  static inline std::atomic<std::uint64_t> counted{0};
+  const std::size_t cancelled_, no_from_;
+  const std::uint64_t number_ = ++counted;  // threads' own numbers come again when they are gone
+  std::mutex mutex_;
+  std::vector<Stage> seen_{{"", 0}};
+  bool is_over_ = false;
+  std::size_t unheard_ = 0;
+};
+
+// Also in those that take a moment only, and are a few questions of hundreds of thousands.
+TEST(CancelledPart, EndsAtTheNextQuestionInEachStage) {
   const TriangleMesh mesh = make_torus(0.04, 0.012, 32, 16);
-  Questions all;
-  {
-    const CancelScope scope(all.question());
-    prepare(mesh, true, 16);
-  }
-  ASSERT_GT(all.asked(), 10'000U);
-  constexpr std::size_t k_places = 12;
-  const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
-  for (std::size_t place = 0; place < k_places; ++place) {
-    const std::size_t from = 1 + place * all.asked() / k_places;
-    Questions some(from);
-    const CancelScope scope(some.question());
-    EXPECT_THROW(prepare(mesh, true, 16), Cancelled) << from;
-    // Each thread of a loop hears it once; parallel_for asks once more for each.
-    EXPECT_LE(some.asked(), from + 2 * threads) << from;
+  const auto prepare_in = [&](Stages& stages) {
+    const CancelScope scope(stages.question());
+    prepare(mesh, true, 16, stages);
+  };
+  Stages all;
+  prepare_in(all);
+  ASSERT_GT(all.seen().size(), 10U);
+  for (std::size_t stage = 0; stage < all.seen().size(); ++stage) {
+    const auto& [name, asked] = all.seen()[stage];
+    ASSERT_GT(asked, 0U) << name;
+    // Where several threads ask, which do so thousands of times, it depends on them where one stage ends.
+    const std::size_t late = asked < 1'000 ? asked : asked / 4 * 3;
+    for (const std::size_t from : {std::size_t{1}, (1 + asked) / 2, late}) {
+      Stages some(stage, from);
+      EXPECT_THROW(prepare_in(some), Cancelled) << name << ' ' << from;
+      EXPECT_EQ(some.unheard(), 0U) << name << ' ' << from;
+      EXPECT_EQ(some.seen().size(), stage + 1) << name << ' ' << from;
+    }
   }
 }
 
-// The most processor time of a thread from one question to the next, seconds.
+// The most processor time of a thread from one question to the next, seconds; up to a twentieth too much.
 template <class Work>
 double longest_silence(const Work& work) {
-  static thread_local std::int64_t last = 0;
+  using Clock = std::chrono::steady_clock;
+  // Asking for processor time takes a thousand times as long as asking a clock, so it is asked where the clock says
+  // that there was a pause, and now and then, to know how much there was before it.
+  constexpr auto k_pause = std::chrono::milliseconds(25);
+  struct Asked {
+    Clock::time_point at, measured;
+    std::int64_t used = 0;
+  };
+  static thread_local Asked last;
   std::atomic<std::int64_t> longest{0};
-  const CancelScope scope([&] {
-    const std::int64_t now = processor_ns();
-    const std::int64_t since = last > 0 && now > last ? now - last : 0;
-    last = now;
-    for (std::int64_t known = longest; since > known && !longest.compare_exchange_weak(known, since);) {
+  const auto question = [&] {
+    const Clock::time_point now = Clock::now();
+    if (now >= last.at + k_pause || now >= last.measured + k_pause) {
+      const std::int64_t used = processor_ns();
+      const bool paused = last.used > 0 && now >= last.at + k_pause;
+      const std::int64_t since = paused ? used - last.used : 0;
+      for (std::int64_t known = longest; since > known && !longest.compare_exchange_weak(known, since);) {
+      }
+      last.measured = now;
+      last.used = used;
     }
+    last.at = now;
     return false;
-  });
-  last = processor_ns();
+  };
+  const CancelScope scope(question);
+  last = {Clock::now(), Clock::now(), processor_ns()};
   work();
   throw_if_cancelled();  // what came after the last question counts, too
   return static_cast<double>(longest) * 1e-9;
@@ -90,8 +155,15 @@ constexpr double k_long = 0.5;
 
 TEST(CancelledPart, IsNeverSilentForLong) {
   EXPECT_LT(longest_silence([] { prepare(make_torus(0.04, 0.012, 32, 16), true, 16); }), k_long);
-  EXPECT_LT(longest_silence([] { prepare(fan_of_slivers(1'000), false, 16); }), k_long);
+  EXPECT_LT(longest_silence([] { prepare(fan_of_slivers(2'000), false, 8); }), k_long);
   EXPECT_LT(longest_silence([] { prepare(make_needles(300), false, 16); }), k_long);
+}
+
+// So many that whatever compares each with each would take seconds. Slivers as many would take minutes.
+TEST(CancelledPart, IsNeverSilentForLongThoughItHasManyTriangles) {
+  const TriangleMesh mesh = make_torus(0.04, 0.012, 200, 80);
+  ASSERT_EQ(mesh.triangles.size(), 32'000U);
+  EXPECT_LT(longest_silence([&] { prepare(mesh, true, 16); }), k_long);
 }
 
 TEST(CancelledPart, IsNotSilentForLongWhileItsMeshIsLookedAt) {
