@@ -1,9 +1,16 @@
 // Files that are dropped on the page: their size, which side is up, and where they end up.
 #include <gtest/gtest.h>
 
+#include <cotouch/base/trig.h>
+
+#include <unistd.h>
+
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
+#include <sstream>
 
 #include "serve/serve_fixture.h"
 #include "support/temporary_folder.h"
@@ -21,6 +28,43 @@ std::string box_obj(double x, double y, double z) {
     text += "v " + std::to_string((i & 1) != 0 ? x : 0) + ' ' + std::to_string((i & 2) != 0 ? y : 0) + ' ' +
             std::to_string((i & 4) != 0 ? z : 0) + '\n';
   return text + "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n";
+}
+
+// A round surface: one polygon in a plane, or slivers that all meet in a corner above its middle.
+std::string disc_obj(int corners, bool of_slivers) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(4);
+  for (int i = 0; i < corners; ++i) {
+    const SinCos turn = sin_cos(2 * k_pi * i / corners);
+    text << "v " << 50 * turn.cos << ' ' << 50 * turn.sin << " 0\n";
+  }
+  text << "v 0 0 50\nf";
+  for (int i = 1; i <= corners; ++i) {
+    text << ' ' << i;
+    if (of_slivers) text << ' ' << i % corners + 1 << ' ' << corners + 1 << "\nf";
+  }
+  std::string whole = text.str();
+  if (of_slivers) whole.pop_back();
+  return whole += '\n';
+}
+
+// Whether this process has one at work that reads a mesh for it.
+bool is_reading() {
+  const std::string parent = std::to_string(::getpid());
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    std::ifstream file(entry.path() / "stat");
+    std::string number, name, state, of;
+    if (file >> number >> name >> state >> of && of == parent && name.starts_with("(cotouch-read")) return true;
+  }
+  return false;
+}
+
+// Seconds of this process on all processors.
+double processor_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 // Two tetrahedra with edges of 4 cm along the axes, one moved by 20 cm in x, with names of their own.
@@ -302,6 +346,27 @@ TEST_F(DroppedParts, TakeNothingsPlaceThatCannotBeKeptUnlessItMayBeLost) {
   page_->send({{"type", "open_scene"}, {"name", "three"}, {"lose_changes", true}, {"id", 8}});
   EXPECT_EQ(page_->read_text("reply")["ok"], true);
   EXPECT_TRUE(eventually([&] { return scene()["name"] == "three"; }));
+}
+
+// Triangles that all meet each other kept the search for crossings busy for 90 s, and could not be cancelled.
+TEST_F(DroppedParts, ThatTakeLongAndAreCancelledHoldUpNoOther) {
+  for (const bool of_slivers : {false, true}) {
+    SCOPED_TRACE(of_slivers ? "slivers" : "one polygon");
+    const Json disc = sent("name=disc.obj", disc_obj(of_slivers ? 100'000 : 200'000, of_slivers));
+    ASSERT_TRUE(eventually([] { return is_reading(); }));
+    ASSERT_TRUE(eventually([] { return !is_reading(); }));
+    // Now it is looked at, here. Before the search there is what takes less than a second.
+    double before = processor_seconds();
+    ASSERT_TRUE(eventually([&] { return processor_seconds() > before + 1; }));
+    before = processor_seconds();
+    page_->send({{"type", "cancel_job"}, {"job", disc}});
+    const Json box = sent("name=a.obj", box_obj(40, 40, 40));
+    EXPECT_EQ(end_of(disc)["state"], "cancelled");
+    EXPECT_EQ(end_of(box)["state"], "done");
+    // It takes a tenth of one or so. Not the clock's, which goes on while others have the processor.
+    EXPECT_LT(processor_seconds() - before, 10);
+  }
+  with_bodies(2);
 }
 
 TEST_F(DroppedParts, AreRefusedAPlaceThatIsNone) {
