@@ -4,6 +4,13 @@
 
 namespace cotouch::hostile {
 
+PeerSettings patient(double seconds) {
+  PeerSettings settings;
+  settings.patience_alone *= seconds / settings.patience;
+  settings.patience = seconds;
+  return settings;
+}
+
 Core::Core(PeerNetwork& network, const PeerSettings& settings, MemberId self, const ObjectiveSnapshot& snapshot)
     : network_(network), peer_(settings, self, snapshot, PeerNetwork::now()) {
 }

@@ -13,6 +13,9 @@
 
 namespace cotouch::hostile {
 
+// Of somebody who waits so many seconds for others, and for more of them in proportion.
+PeerSettings patient(double seconds);
+
 class Core {
  public:
   Core(PeerNetwork& network, const PeerSettings& settings, MemberId self, const ObjectiveSnapshot& snapshot);

@@ -98,7 +98,7 @@ void FalseHost::admit(double now, GuestId guest) {
     joiner.snapshot = put(std::move(bytes));
     network_.disconnect_all();
     network_.connect(k_victim, joiner.introduction, network_.address_of_guest(guest));
-    core_.emplace(network_, PeerSettings{}, MemberId{0}, honest);
+    core_.emplace(network_, patient(patience), MemberId{0}, honest);
     core_->meets_newcomers = false;
     joined_at_ = -1;
   }

@@ -31,6 +31,7 @@ class FalseHost final : public PeerNetworkListener {
   std::function<void(Bytes& admitted)> admitted;              // the message
   std::function<void(Bytes& piece)> piece;
   bool gives_pieces = true, speaks = true;  // as a member, once somebody is in
+  double patience = 15;                     // seconds
   // Puts an object on the shelf; whoever is asked for it gives it.
   ObjectName put(Bytes bytes) { return shelf_.put(std::make_shared<const Bytes>(std::move(bytes))); }
   // Files that the manifest names beside the real ones, or others of the same name.

@@ -342,7 +342,9 @@ std::vector<HostCase> member_zero_cases() {
                own.core().peer().announce(event);
              }
          });
-       }},
+       },
+       // Those whom it has invented are waited for first.
+       0.3, 0, false, 26, 5},
       {"newcomers-at-a-third-party", "18 admissions of people who are elsewhere", Course::stays, "",
        [](FalseHost& host, const NetAddress& third_party) {
          host.act = once([third_party](FalseHost& own) { admit_all(own, third_party); });
@@ -417,7 +419,7 @@ std::vector<HostCase> member_zero_cases() {
          };
        }},
       {"silence-after-the-door", "nothing more, once somebody is in", Course::stays, "was not heard",
-       [](FalseHost& host, const NetAddress&) { host.speaks = false; }, 5},
+       [](FalseHost& host, const NetAddress&) { host.speaks = false; }, 5, 0, false, 26, 1},
   };
 }
 

@@ -15,6 +15,9 @@ namespace cotouch::hostile {
 // Resident memory that a program may take because of strangers; an honest session of this scene takes about 40 MB.
 constexpr std::size_t k_most_memory = std::size_t{256} << 20U;
 
+// Of the real programs around a liar, seconds; generous, because machines are shared.
+constexpr double k_patience = 15;
+
 struct Verdict {
   std::string name;
   std::vector<std::string> broken;  // what did not hold

@@ -10,16 +10,8 @@
 namespace cotouch::hostile {
 namespace {
 
-constexpr double k_patience = 15;      // of the real programs, seconds
 constexpr double k_longest_wait = 60;  // seconds; generous, because machines are shared
 constexpr double k_look = 0.05;
-
-PeerSettings settings() {
-  PeerSettings peer;
-  peer.patience_alone *= k_patience / peer.patience;
-  peer.patience = k_patience;
-  return peer;
-}
 
 bool is_among(const Victim::Json& event, const std::string& name) {
   return std::any_of(event["people"].begin(), event["people"].end(),
@@ -35,7 +27,7 @@ Table::Table(const std::filesystem::path& folder, const std::filesystem::path& s
            {"join", format_invite(invite_), "--headless", "--json", "--name", "Ben", "--patience", "15"}) {
   // Ben first: he is to be the next member after Anna.
   bool all = pump_until(k_longest_wait, [&] { return ben_.was_in_state("joined"); });
-  witness_ = std::make_unique<Guest>(invite_, "Wanda", settings());
+  witness_ = std::make_unique<Guest>(invite_, "Wanda", patient(k_patience));
   all = all && pump_until(k_longest_wait, [&] {
           return witness_->is_member() && witness_->core().others().size() == 2 &&
                  witness_->core().objective_of(k_ben) > 0;
@@ -83,7 +75,7 @@ void Table::bring_liar(const MemberCase& one, std::vector<std::string>& broken) 
   liar_.reset();
   std::vector<NetAddress> addresses;
   if (one.introduces_third_party) addresses.assign(4, third_party_.address());
-  liar_ = std::make_unique<Guest>(invite_, "Mallory", settings(), addresses);
+  liar_ = std::make_unique<Guest>(invite_, "Mallory", patient(k_patience), addresses);
   const bool in = pump_until(k_longest_wait, [&] {
     if (!liar_->is_member()) return false;
     const SharedPeer& peer = liar_->core().peer();
