@@ -94,6 +94,12 @@ void Session::post(std::function<void()> task) {
   tasks_wake_.notify_one();
 }
 
+void Session::wait_for_background() {
+  std::promise<void> done;
+  background_->post([&] { done.set_value(); });
+  done.get_future().wait();
+}
+
 void Session::in_turn(std::function<void()> task) {
   waiting_.push_back(std::move(task));
   take_turns();

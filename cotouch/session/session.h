@@ -120,6 +120,8 @@ class Session {
   };
 
   void post(std::function<void()> task);
+  // Until what it was given before is done and nothing is left of it: of places that a scene was kept in, for one.
+  void wait_for_background();
   // Runs `question` on the session's thread and waits for its answer.
   enum class When : std::uint8_t { now, in_turn };
   template <class T>
@@ -218,7 +220,9 @@ class Session {
   void keep_unsaved();
   // What keeps the changes so far, on the background's thread. Throws Error if they cannot be kept.
   std::function<void()> keeping();
-  // The same if there is something to keep, and where to run it; it returns why it failed, empty if it did not.
+  // Right before another scene takes the place of this one, which was kept: what was changed since.
+  void keep_the_rest();
+  // What keeps them if there is something to keep, and where to run it; it returns why it failed, empty if it did not.
   struct Keeping {
     std::function<std::string()> keep;
     Background* where;
@@ -431,6 +435,7 @@ class Session {
   std::unique_ptr<SharedSession> shared_;
   std::shared_future<void> leaving_;  // one that is being left
   std::optional<MemberId> following_;
+  bool others_scene_ = false;  // the open scene is that of the session that was joined last
   SharingStatus sharing_;
   NetworkStatus network_;
   std::map<MemberId, ParticipantId> peers_;

@@ -149,6 +149,7 @@ CommandResult Session::start_opening(ParticipantId who, const OpenScene& wanted)
   return start_job(
       who, JobLane::scenes, "Opening " + scene_title(name),
       [this, name, opened, reading = begin_opening(opening, name), settings = stage_settings()](Progress& progress) {
+        if (is_unsaved(name)) wait_for_background();  // which may have its place, if it was left only just now
         const std::shared_ptr<UnsavedPlace> place = library_.claim_unsaved(name);
         Scene scene = library_.load(name, progress);
         progress.update("drawing it", 0);

@@ -209,16 +209,17 @@ void Session::try_what_is_ready() {
 void Session::note_change() {
   // The name that it was given for a recording does not count.
   if (scene_->scene.name.empty()) opened_by_name_ = false;
-  if (opened_by_name_ || is_shared()) return;
+  if (opened_by_name_ || (is_shared() && others_scene_)) return;
   const auto patience = std::chrono::duration<double>(settings_.unsaved_after);
   unsaved_->add(Clock::now() + std::chrono::duration_cast<Clock::duration>(patience));
 }
 
-// A hand that still holds something moves it on, so that counts the next time again.
+// A hand that still holds something moves it on, so that counts the next time again. In a shared world others do.
 void Session::note_movement() {
   const std::scoped_lock lock(people_mutex_);
   const bool holds = std::any_of(hands_.begin(), hands_.end(), [](const Hand& h) { return h.body != 0; });
-  if (std::exchange(let_go_, false) || holds) unsaved_->moved();
+  const bool follows = world_ != nullptr && world_->is_following();
+  if (std::exchange(let_go_, false) || holds || follows) unsaved_->moved();
 }
 
 std::function<void()> Session::keeping() {
@@ -243,6 +244,11 @@ void Session::keep_unsaved() {
       });
     }
   });
+}
+
+void Session::keep_the_rest() {
+  note_movement();
+  if (!unsaved_->are_kept()) keep_unsaved();
 }
 
 Session::Keeping Session::keeping_first(bool may_lose_changes) {
@@ -272,8 +278,10 @@ void Session::replace_scene(Replacement other, Answered answered) {
     if (made.unkept.empty()) made.stage = make_other();
     return made;
   };
-  const auto use = [this, place = std::move(other.place), then = std::move(other.then)](Made made) {
+  const auto use = [this, place = std::move(other.place), then = std::move(other.then),
+                    may_lose = other.may_lose_changes](Made made) {
     if (!made.stage) return CommandResult{CommandResult::Kind::unkept, made.unkept, 0, {}};
+    if (!may_lose) keep_the_rest();
     install(std::move(*made.stage), "Another scene was opened.");
     unsaved_ = std::make_shared<UnsavedChanges>(place);
     opened_by_name_ = !scene_->scene.name.empty();

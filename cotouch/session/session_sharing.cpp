@@ -164,6 +164,7 @@ void Session::begin_sharing(ParticipantId who, const std::string& name, std::fun
     if (!unkept.empty()) return CommandResult{Kind::unkept, unkept, 0, {}};
     if (recording_) finish_recording();
     bridge_.begin_anew();
+    others_scene_ = false;
     shared_ = std::make_unique<SharedSession>(settings, bridge_, library_);
     try {
       begin(*shared_);
@@ -226,6 +227,7 @@ void Session::end_sharing(const SharingStatus& status, const Answered& answered)
   };
   const auto use = [this](Stage stage) {
     install(std::move(stage), "The shared session is over.");
+    unsaved_->moved();  // by anybody who was there
     return done();
   };
   make_then(make, use, tell_all);
@@ -261,10 +263,14 @@ void Session::follow_shared(const Scene& given, const FeelSettings& feel, Member
   };
   const bool is_own = hosts || comes_back;
   const auto use = [this, why, self, is_own](Stage stage) {
+    if (!is_own) keep_the_rest();  // it was kept before the host was asked, which may be long ago
     bridge_.set_world(nullptr);
     following_ = self;
     install(std::move(stage), why);
-    if (!is_own) unsaved_ = std::make_shared<UnsavedChanges>();
+    if (!is_own) {
+      unsaved_ = std::make_shared<UnsavedChanges>();
+      others_scene_ = true;
+    }
     bridge_.set_world(world_.get());
     return done();
   };

@@ -6,6 +6,7 @@
 #include <cotouch/session/scene_library.h>
 #include <cotouch/shapes/shapes.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -75,6 +76,7 @@ class TestLibrary final : public SceneLibrary {
     return save_scene(scene, name, folder_ / name, replacing);
   }
   std::shared_ptr<UnsavedPlace> keep_unsaved(const Scene& scene, std::shared_ptr<UnsavedPlace> place) override {
+    if (on_keeping) on_keeping();
     return kept_.keep_unsaved(scene, std::move(place));
   }
   std::shared_ptr<UnsavedPlace> claim_unsaved(const std::string& name) override { return kept_.claim_unsaved(name); }
@@ -83,6 +85,9 @@ class TestLibrary final : public SceneLibrary {
 
   // Names of what was not saved, the newest first.
   std::vector<std::string> unsaved() const { return kept_.unsaved(); }
+
+  // What happens while a scene is being kept, on the thread that does so. To be set before anything is changed.
+  std::function<void()> on_keeping;
 
  private:
   std::filesystem::path folder_;

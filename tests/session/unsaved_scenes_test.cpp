@@ -15,6 +15,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "session/session_fixture.h"
@@ -78,6 +79,24 @@ class Program {
     const CommandResult asked = ask(AddPart{"dropped", box});
     EXPECT_TRUE(asked.done()) << asked.reason;
     return asked.done() && eventually([&] { return bodies() == before + 1; });
+  }
+  // Empty if sharing does not begin.
+  std::string share() {
+    std::string invite;
+    EXPECT_TRUE(ask(StartSharing{"Ann"}).done());
+    EXPECT_TRUE(eventually([&] {
+      invite = session_->snapshot().sharing.invite;
+      return !invite.empty();
+    }));
+    return invite;
+  }
+  // Leads the body that the first hand holds 8 cm above the origin.
+  void lead_up() {
+    HandMotion motion{HandId{1}, session_->snapshot().generation, 1, 0, {{0, 0, 0.08}, {}}};
+    EXPECT_EQ(session_->move_hand(ann_, motion), "");
+  }
+  bool is_up() {
+    return eventually([&] { return session_->snapshot().bodies.at(0).pose.position.z > 0.07; });
   }
   Scene scene() { return session_->snapshot().scene->scene; }
   std::size_t bodies() { return scene().bodies.size(); }
@@ -191,6 +210,46 @@ TEST_F(UnsavedTest, OneSceneStaysInOnePlaceHoweverOftenItChangesAndIsOpened) {
   ASSERT_TRUE(again.open(place));
   ASSERT_TRUE(again.session().save_scene(again.ann(), "mine").done());
   EXPECT_TRUE(again.has_kept(0));
+}
+
+// An answer whose last copy the thread that has kept the scene forgets late: as if that thread did nothing for so long.
+class SlowlyForgotten {
+ public:
+  SlowlyForgotten(std::set<std::thread::id> quick, std::shared_ptr<std::promise<CommandResult>> answer)
+      : quick_(std::move(quick)), answer_(std::move(answer)) {}
+  SlowlyForgotten(const SlowlyForgotten&) = default;
+  SlowlyForgotten(SlowlyForgotten&&) = default;
+  SlowlyForgotten& operator=(const SlowlyForgotten&) = delete;
+  SlowlyForgotten& operator=(SlowlyForgotten&&) = delete;
+  ~SlowlyForgotten() {
+    if (answer_ && !quick_.contains(std::this_thread::get_id()))
+      std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  }
+  void operator()(const CommandResult& result) const { answer_->set_value(result); }
+
+ private:
+  std::set<std::thread::id> quick_;
+  std::shared_ptr<std::promise<CommandResult>> answer_;
+};
+
+TEST_F(UnsavedTest, OneSceneStaysInOnePlaceThoughTheThreadThatKeptItIsSlow) {
+  Program program(folder_, {}, 1000);
+  std::promise<std::thread::id> thread;
+  program.session().command(program.ann(), ResetTask{},
+                            [&](const CommandResult&) { thread.set_value(std::this_thread::get_id()); });
+  const std::set<std::thread::id> quick{std::this_thread::get_id(), thread.get_future().get()};
+  ASSERT_TRUE(program.open("three"));
+  ASSERT_TRUE(program.ask(CopyBody{2}).done());
+  const auto answer = std::make_shared<std::promise<CommandResult>>();
+  program.session().command(program.ann(), OpenScene{"balls"}, SlowlyForgotten(quick, answer));
+  ASSERT_TRUE(answer->get_future().get().done());
+  ASSERT_TRUE(eventually([&] { return program.bodies() == 2; }));
+  const std::string place = program.unsaved().at(0);
+  ASSERT_TRUE(program.open(place));
+  ASSERT_TRUE(program.drop());
+  program.session().stop();
+  EXPECT_EQ(program.unsaved(), std::vector<std::string>{place});
+  EXPECT_EQ(program.kept(0).bodies.size(), 5U);
 }
 
 TEST_F(UnsavedTest, SettingsAreKeptOfWhatIsOnesOwnAlsoAfterItWasRecorded) {
@@ -358,6 +417,107 @@ TEST_F(UnsavedTest, WhereABodyWasMovedIsKeptThoughTheSceneWasKeptWhileItWasHeld)
     Program again(folder);
     ASSERT_EQ(again.unsaved().size(), 1U);
     EXPECT_GT(again.kept(0).bodies[1].pose.position.z, 0.07);
+  }
+}
+
+// The host's own hand touches nothing.
+TEST_F(UnsavedTest, WhatGuestsMoveInTheHostsSceneIsKeptWithIt) {
+  enum class Ending : std::uint8_t { leaves, ends };
+  for (const Ending ending : {Ending::leaves, Ending::ends}) {
+    SCOPED_TRACE(static_cast<int>(ending));
+    const TemporaryFolder folder, elsewhere;
+    {
+      Program host(folder), guest(elsewhere);
+      ASSERT_TRUE(host.open("three"));
+      ASSERT_TRUE(host.ask(CopyBody{2}).done());
+      ASSERT_TRUE(host.has_kept(1));
+      ASSERT_TRUE(guest.ask(JoinSharing{host.share(), "Ben"}).done());
+      ASSERT_TRUE(eventually([&] { return guest.bodies() == 4; })) << guest.problems();
+      // What a hand takes before the others know that it is there is taken from it again.
+      ASSERT_TRUE(eventually([&] {
+        if (guest.session().snapshot().hands.empty()) guest.ask(GraspBody{.body = 2});
+        const std::vector<HandView> hands = host.session().snapshot().hands;
+        return !hands.empty() && hands[0].body == 2;
+      }));
+      guest.lead_up();
+      ASSERT_TRUE(host.is_up());
+      if (ending == Ending::leaves) {
+        ASSERT_TRUE(host.ask(LeaveSharing{}).done());
+        ASSERT_TRUE(host.open("balls"));
+      }
+      host.session().stop();
+      guest.session().stop();
+      EXPECT_TRUE(guest.unsaved().empty());
+    }
+    Program again(folder);
+    ASSERT_EQ(again.unsaved().size(), 1U);
+    EXPECT_GT(again.kept(0).bodies[1].pose.position.z, 0.07);
+  }
+}
+
+TEST_F(UnsavedTest, SettingsOfOnesOwnSceneAreKeptAlsoWhileItIsShared) {
+  const TemporaryFolder elsewhere;
+  Program host(folder_), guest(elsewhere);
+  ASSERT_TRUE(host.open("three"));
+  ASSERT_TRUE(host.ask(CopyBody{2}).done());
+  ASSERT_TRUE(host.has_kept(1));
+  ASSERT_TRUE(guest.ask(JoinSharing{host.share(), "Ben"}).done());
+  ASSERT_TRUE(eventually([&] { return guest.bodies() == 4; })) << guest.problems();
+  ASSERT_TRUE(host.ask(ChangeSettings{.max_force = 3}).done());
+  ASSERT_TRUE(guest.ask(ChangeSettings{.max_force = 4}).done());
+  EXPECT_TRUE(eventually([&] { return host.kept(0).coupling.max_force == 3; }));
+  guest.session().stop();
+  EXPECT_TRUE(guest.unsaved().empty());
+}
+
+// Nobody answers, so the scene that was open stays open.
+TEST_F(UnsavedTest, SettingsOfOnesOwnSceneAreKeptAlsoWhileAnotherOneIsAskedFor) {
+  const TemporaryFolder elsewhere;
+  std::string invite;
+  {
+    Program host(elsewhere);
+    ASSERT_TRUE(host.open("balls"));
+    invite = host.share();
+  }
+  Program program(folder_);
+  ASSERT_TRUE(program.open("three"));
+  ASSERT_TRUE(program.ask(CopyBody{2}).done());
+  ASSERT_TRUE(program.has_kept(1));
+  ASSERT_TRUE(program.ask(JoinSharing{invite, "Ann"}).done());
+  ASSERT_TRUE(program.ask(ChangeSettings{.max_force = 3}).done());
+  EXPECT_TRUE(eventually([&] { return program.kept(0).coupling.max_force == 3; }));
+}
+
+// It is kept before the other scene is asked for, which may take seconds to come.
+TEST_F(UnsavedTest, WhatIsMovedBetweenKeepingASceneAndReplacingItIsKeptToo) {
+  const TemporaryFolder elsewhere;
+  Program host(elsewhere);
+  ASSERT_TRUE(host.open("balls"));
+  for (const SessionCommand& command :
+       {SessionCommand(ShowScene{two_balls()}), SessionCommand(JoinSharing{host.share(), "Ann"})}) {
+    SCOPED_TRACE(command.index());
+    const TemporaryFolder folder;
+    Program program(folder, {}, 1000);
+    std::promise<void> kept, moved;
+    program.library().on_keeping = [&, first = true]() mutable {
+      if (!std::exchange(first, false)) return;
+      kept.set_value();
+      moved.get_future().wait();
+    };
+    ASSERT_TRUE(program.open("three"));
+    ASSERT_TRUE(program.ask(CopyBody{2}).done());
+    ASSERT_TRUE(program.ask(GraspBody{.body = 2}).done());
+    std::promise<CommandResult> answer;
+    program.session().command(program.ann(), command, [&](const CommandResult& result) { answer.set_value(result); });
+    kept.get_future().wait();
+    program.lead_up();
+    EXPECT_TRUE(program.is_up());
+    moved.set_value();
+    EXPECT_TRUE(answer.get_future().get().done());
+    ASSERT_TRUE(eventually([&] { return program.bodies() == 2; })) << program.problems();
+    program.session().stop();
+    ASSERT_EQ(program.unsaved().size(), 1U);
+    EXPECT_GT(program.kept(0).bodies[1].pose.position.z, 0.07);
   }
 }
 
