@@ -47,8 +47,9 @@ class SharedSession final : private PeerNetworkListener {
   void reset_world();
   void synchronise(bool on);
   void emulate(const NetworkProfile& profile);
-  // What is agreed on from now on goes to the stream, which is finished by stop_recording() or when the session is
-  // over.
+  // What is objective here from now on goes to the stream, until the world is taken over from the others or this part
+  // of the session goes on alone, as a branch. The newest of it is not known to be agreed yet, and may turn out to be
+  // the branch's. stop_recording() finishes the stream, or the end of the session.
   void record(const std::string& scene_name, std::shared_ptr<RecordingStream> stream);
   void stop_recording();
   bool is_over() const { return over_.load(); }
@@ -57,6 +58,7 @@ class SharedSession final : private PeerNetworkListener {
  private:
   enum class Phase : std::uint8_t { idle, knocking, loading, fetching, ready, running, over };
   static constexpr double k_pieces_per_second = 4096, k_pieces_at_once = 256;  // to one guest
+  static constexpr const char* k_taken_over = "the world was taken over from the others";
   static constexpr std::uint32_t k_warm_nodes = 4096;  // for each pair of parts, in every shared world
   struct Guest {
     Introduction introduction;
@@ -115,7 +117,7 @@ class SharedSession final : private PeerNetworkListener {
   std::filesystem::path take_scene_from_files();
   void begin_hosting();
   void start_peer(MemberId self, const ObjectiveSnapshot& snapshot);
-  void end_recording();
+  void end_recording(const std::string& why);
   void finish_stream();
   void start_world(const WorldState& state, Tick tick);
   std::vector<NetAddress> own_addresses() const;

@@ -175,7 +175,7 @@ void SharedSession::heal(double now) {
     listener_.problem(sentence);
     if (journal_) journal_->note(snapshot->tick, "difference", sentence);
   }
-  end_recording();
+  end_recording(k_taken_over);
   runner_->restart(state, snapshot->tick);
   world_since_ = snapshot->tick;
   std::erase_if(unsettled_, [&](const AgreedTick& later) { return later.tick > snapshot->tick; });

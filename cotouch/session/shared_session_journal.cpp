@@ -60,6 +60,7 @@ void SharedSession::branch_off(Tick agreed) {
   if (journal_) journal_->branch_off(branch_, "the larger part of the session was not heard");
   listener_.problem("The larger part of the session is not heard. This part goes on alone from tick " +
                     std::to_string(agreed) + " on, as a branch: if it meets the others again, it joins them.");
+  end_recording("what follows is not the session's but the branch's");
 }
 
 void SharedSession::close_journal() {

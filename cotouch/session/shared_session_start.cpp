@@ -69,13 +69,13 @@ std::filesystem::path SharedSession::take_scene_from_files() {
 }
 
 // A recording is one stretch of ticks, each the next one's cause.
-void SharedSession::end_recording() {
+void SharedSession::end_recording(const std::string& why) {
   if (!recording_ || std::exchange(recording_ended_, true)) return;
-  listener_.problem("The recording ends here, because the world was taken over from the others; begin a new one.");
+  listener_.problem("The recording ends here, because " + why + "; begin a new one.");
 }
 
 void SharedSession::start_world(const WorldState& state, Tick tick) {
-  end_recording();
+  end_recording(k_taken_over);
   runner_ = std::make_unique<WorldRunner>(model_, state, tick);
   world_since_ = tick;
   unsettled_.clear();

@@ -1,4 +1,6 @@
 // Programs that do not hear each other for a while.
+#include <future>
+
 #include "session/program.h"
 
 namespace cotouch::this_file {
@@ -63,6 +65,28 @@ TEST_F(PartitionSlow, BothGoOnAloneAndThenTogether) {
   expect_one_session();
   EXPECT_GT(tick_told("goes on alone from tick "), 0);
   EXPECT_EQ(tick_told("What happened here from tick "), tick_told("goes on alone from tick "));
+}
+
+// A recording is one stretch of the session, or of a branch.
+TEST_F(PartitionSlow, ARecordingEndsWhereABranchBegins) {
+  const std::filesystem::path file = ben.folder() / "ben.cotrec";
+  std::promise<void> finished;
+  const auto stream =
+      std::make_shared<RecordingStream>(file, 1U << 30U, [&](const RecordingStream::Result&) { finished.set_value(); });
+  const Tick before = ben.session().agreed().tick;
+  ben.session().record("three", stream);
+  pass(anna, ben, 100);
+  cut_ben_off();
+  ASSERT_TRUE(eventually([&] { return tick_told("goes on alone from tick ") > 0; }));
+  const Tick from = tick_told("goes on alone from tick ");
+  const Tick window = ben.settings.peer.rollback.window;
+  ASSERT_TRUE(eventually([&] { return ben.session().agreed().tick > from + 2 * window; }));
+  ben.session().stop_recording();
+  finished.get_future().wait();
+  const auto ticks = static_cast<Tick>(read_recording(file).length());
+  EXPECT_GT(ticks, 50);
+  EXPECT_LE(ticks, from + window - before);
+  EXPECT_TRUE(ben.was_told("The recording ends here, because what follows is not the session's but the branch's"));
 }
 
 // She does not drop him before he hears nothing any more, however slow this machine is.
