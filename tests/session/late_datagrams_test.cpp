@@ -202,5 +202,23 @@ TEST(HostileRoad, NothingIsSentAgainOnAGoodOne) {
   }
 }
 
+// However short the way is: an acknowledgement may be late by chance. At a hundred ticks a second the repetitions of
+// each input take as long; in a faster world they do not.
+TEST(HostileRoad, NothingIsSentAgainBecauseAnAcknowledgementIsALittleLate) {
+  PeerSettings fast;
+  fast.rollback.tick_seconds = 0.002;
+  const auto at_once = [](double, MemberId, MemberId) { return 0.0; };
+  for (const double late : {0.022, 0.06}) {
+    MembersOnARoad road(2, at_once, fast);
+    road.go_on(10);
+    const std::uint64_t before = road[0].statistics().repairs;
+    road.change([](double, MemberId from, MemberId) { return from == 1 ? -1 : 0; });
+    road.go_on(late);
+    road.change(at_once);
+    road.go_on(5);
+    EXPECT_EQ(road[0].statistics().repairs > before, late > 0.03) << late;
+  }
+}
+
 }  // namespace
 }  // namespace cotouch::this_file
