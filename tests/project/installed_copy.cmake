@@ -1,10 +1,37 @@
-# Installs the built library into a folder of its own, moves that, and builds and runs the examples against it, outside the
-# tree.
+# Installs the built library into a folder of its own, moves that, and builds and runs the examples against it. All of it is
+# in a temporary folder, from which no way leads to the build or the sources.
 # Usage: cmake -DBUILD=<build folder> -DSOURCE=<repository> -DCOMPILER=<c++> -P installed_copy.cmake
 cmake_minimum_required(VERSION 3.25)
-set(work ${BUILD}/installed-copy)
-file(REMOVE_RECURSE ${work})
+if(NOT WORK)
+  # In a process of its own, however that ends, so that nothing is left.
+  execute_process(COMMAND mktemp -d -t cotouch-installed-XXXXXX OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE
+                  COMMAND_ERROR_IS_FATAL ANY)
+  file(REAL_PATH ${folder} folder)
+  foreach(here ${SOURCE} ${BUILD})
+    file(REAL_PATH ${here} here)
+    cmake_path(IS_PREFIX here ${folder} NORMALIZE inside)
+    if(inside)
+      message(FATAL_ERROR "${folder} is in ${here}; set TMPDIR to a folder that is not.")
+    endif()
+  endforeach()
+  execute_process(COMMAND ${CMAKE_COMMAND} -DBUILD=${BUILD} -DSOURCE=${SOURCE} -DCOMPILER=${COMPILER} -DWORK=${folder}
+                          -P ${CMAKE_CURRENT_LIST_FILE} RESULT_VARIABLE status)
+  file(REMOVE_RECURSE ${folder})
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "The installed copy is not as it should be.")
+  endif()
+  return()
+endif()
+set(work ${WORK})
 file(COPY ${SOURCE}/examples DESTINATION ${work})
+
+# Examples and headers seldom change from one run to the next.
+find_program(CCACHE ccache)
+set(compiler -DCMAKE_CXX_COMPILER=${COMPILER})
+if(CCACHE)
+  list(APPEND compiler -DCMAKE_CXX_COMPILER_LAUNCHER=${CCACHE})
+  set(ENV{CCACHE_BASEDIR} ${work})
+endif()
 
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -25,7 +52,7 @@ if(NOT status EQUAL 1)  # 1: grep found nothing, and could read all
   message(FATAL_ERROR "These carry the path of the build or the sources:\n${tied}")
 endif()
 file(RENAME ${work}/elsewhere ${work}/prefix)
-run(${CMAKE_COMMAND} -S ${work}/examples -B ${work}/build -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
+run(${CMAKE_COMMAND} -S ${work}/examples -B ${work}/build -G Ninja ${compiler}
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${work}/prefix)
 run(${CMAKE_COMMAND} --build ${work}/build)
 run(${work}/build/hello_touch)
@@ -59,7 +86,7 @@ set(others "")
 foreach(package assimp Boost nlohmann_json tomlplusplus)
   list(APPEND others -DCMAKE_DISABLE_FIND_PACKAGE_${package}=ON)
 endforeach()
-run(${CMAKE_COMMAND} -S ${work}/core -B ${work}/build-core -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
+run(${CMAKE_COMMAND} -S ${work}/core -B ${work}/build-core -G Ninja ${compiler}
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${work}/prefix ${others})
 run(${CMAKE_COMMAND} --build ${work}/build-core)
 run(${work}/build-core/hello_touch)
@@ -78,7 +105,13 @@ if(EXISTS ${work}/prefix/share/cotouch/web/index.html)
   endif()
 endif()
 
-# So must the program that reads meshes for it: the one beside it is used and no other.
+# Nothing tells it which devices to guard.
+execute_process(COMMAND ${work}/prefix/bin/cotouch-guard RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT status EQUAL 64)
+  message(FATAL_ERROR "The installed cotouch-guard ends with ${status} where it should say with 64 that it is used wrongly:\n${output}")
+endif()
+
+# The program that reads meshes must be found like that, too: the one beside it is used and no other.
 file(WRITE ${work}/part.obj "v 0 0 0\nv 20 0 0\nv 0 20 0\nv 0 0 20\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
 set(prepare ${work}/prefix/bin/cotouch prepare ${work}/part.obj -o ${work}/part.cot --resolution 16 --points 64 --no-cache)
 run(${prepare})
@@ -103,7 +136,7 @@ int main(int, char** argv) {
   }
 }
 ")
-run(${CMAKE_COMMAND} -S ${work}/reading -B ${work}/build-reading -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
+run(${CMAKE_COMMAND} -S ${work}/reading -B ${work}/build-reading -G Ninja ${compiler}
     -DCMAKE_PREFIX_PATH=${work}/prefix)
 run(${CMAKE_COMMAND} --build ${work}/build-reading)
 set(without_path ${CMAKE_COMMAND} -E env PATH=/nowhere)
