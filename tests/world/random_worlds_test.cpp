@@ -122,7 +122,7 @@ TEST(RandomWorlds, NeitherExplodeNorPassThroughEachOther) {
 }
 
 TEST(RandomWorldsSlow, ManyNeitherExplodeNorPassThroughEachOther) {
-  run_worlds(testing_support::thorough(250, 1000), 82);
+  run_worlds(testing_support::thorough(100, 1000), 82);
 }
 
 // Blocks, edges and corners first, thrown at a wall two cells thick.
