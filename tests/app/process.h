@@ -3,6 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cstdint>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -11,6 +15,22 @@
 #include "support/eventually.h"
 
 namespace cotouch::testing_app {
+
+// A UDP port that nobody has, and that nobody is given who asks for any: those are from 32768 on.
+inline std::uint16_t unused_udp_port() {
+  for (int i = 0; i < 100; ++i) {
+    const auto port = static_cast<std::uint16_t>(20000 + (::getpid() + 1009 * i) % 10000);
+    const int probe = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    const bool is_free = ::bind(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    ::close(probe);
+    if (is_free) return port;
+  }
+  ADD_FAILURE() << "There is no port that nobody has.";
+  return 0;
+}
 
 class Process {
  public:
