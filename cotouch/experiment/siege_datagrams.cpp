@@ -3,6 +3,8 @@
 #include <cotouch/experiment/siege_datagrams.h>
 #include <cotouch/session/peer_network.h>
 
+#include <unistd.h>
+
 #include <chrono>
 #include <thread>
 
@@ -31,9 +33,18 @@ UdpSettings loopback_port(std::uint16_t port) {
   return settings;
 }
 
-// That nobody has at the moment.
+// That nobody has at the moment, and that nobody is given who asks for any: those are from 32768 on.
 std::uint16_t free_port() {
-  return UdpSocket(loopback_port(0)).port();
+  constexpr int k_tries = 100;
+  for (int i = 0; i < k_tries; ++i) {
+    const auto port = static_cast<std::uint16_t>(20000 + (::getpid() + 1009 * i) % 10000);
+    try {
+      return UdpSocket(loopback_port(port)).port();
+    } catch (const Error&) {
+      continue;  // somebody has it
+    }
+  }
+  throw Error("All UDP ports that were tried are taken.");
 }
 
 UdpRelaySettings relay_to(std::uint16_t port) {
