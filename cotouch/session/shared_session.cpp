@@ -18,7 +18,6 @@ constexpr double k_peers_interval = 0.25, k_view_interval = 0.1;  // seconds
 constexpr auto k_longest_wait = std::chrono::milliseconds(5);
 constexpr std::size_t k_seen = 512;  // views that may be compared
 constexpr std::size_t k_longest_said = 500;
-constexpr std::size_t k_most_unsettled = 1U << 14U;
 constexpr double k_silent = 1;  // seconds after which a peer is shown as silent
 
 bool is_kept_in_snapshots(SessionNotice::Kind kind) {
@@ -289,24 +288,21 @@ void SharedSession::carry_out(double now, PeerRequest& request) {
 }
 
 AgreedTick SharedSession::tick_of(Tick tick, const WorldState& state, std::uint64_t hash) const {
-  return {tick, hash, branch_, state.head().task.done != 0, state.head().task.seconds};
+  return {tick, hash, unsettled_.branch(), state.head().task.done != 0, state.head().task.seconds};
 }
 
 void SharedSession::set_agreed(const AgreedTick& now) {
-  if (branch_ == 0) session_until_ = now.tick;
+  if (now.branch == 0) session_until_ = now.tick;
   const std::scoped_lock lock(agreed_mutex_);
   agreed_ = now;
 }
 
-// Tells of what no decision can change any more.
 void SharedSession::settle() {
-  if (unsettled_.empty() || unsettled_.front().tick > peer_->agreed()) return;
-  while (!unsettled_.empty() && unsettled_.front().tick <= peer_->agreed()) {
-    set_agreed(unsettled_.front());
-    listener_.agreed(unsettled_.front());
-    unsettled_.pop_front();
-  }
-  if (journal_) journal_->agree(peer_->agreed());
+  const bool any = unsettled_.settle(peer_->agreed(), [this](const AgreedTick& tick) {
+    set_agreed(tick);
+    listener_.agreed(tick);
+  });
+  if (any && journal_) journal_->agree(peer_->agreed());
 }
 
 void SharedSession::confirmed(const ConfirmTick& confirm) {
@@ -314,9 +310,7 @@ void SharedSession::confirmed(const ConfirmTick& confirm) {
   const WorldState& state = runner_->saved(tick);
   const std::uint64_t hash = state.hash();
   if (tick % settings_.peer.hash_every == 0) peer_->set_hash(tick, hash);
-  // Somebody who says of no tick that it is objective must not fill the memory.
-  if (unsettled_.size() >= k_most_unsettled) unsettled_.pop_front();
-  unsettled_.push_back(tick_of(tick, state, hash));
+  unsettled_.add(tick_of(tick, state, hash));
   for (std::optional<Recording>* recording : {&recording_, &rolling_}) {
     if (!*recording || (recording == &recording_ && recording_ended_)) continue;
     if (confirm.inputs.reset)
@@ -417,7 +411,7 @@ void SharedSession::tell_peers(double now) {
   const double tick = settings_.peer.rollback.tick_seconds;
   view.tick = peer_->now();
   view.agreed = peer_->agreed();
-  view.branch = branch_ != 0;
+  view.branch = unsettled_.branch() != 0;
   view.window = settings_.peer.rollback.window;
   view.synchronised = peer_->synchronised();
   view.rollback_ticks = std::exchange(longest_rollback_, 0);

@@ -10,11 +10,11 @@
 #include <cotouch/session/running_world.h>
 #include <cotouch/session/scene_library.h>
 #include <cotouch/session/shared_session_listener.h>
+#include <cotouch/session/unsettled_ticks.h>
 #include <cotouch/session/world_runner.h>
 #include <cotouch/touch/recording_stream.h>
 
 #include <atomic>
-#include <deque>
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -236,9 +236,8 @@ class SharedSession final : private PeerNetworkListener {
   bool journal_outdated_ = false;  // who takes part or what is marked is not as the newest snapshot in it says
   Tick journal_snapshot_ = 0;      // tick of that one
   std::string journal_status_;
-  BranchId branch_ = 0;               // that this program is on
-  std::deque<AgreedTick> unsettled_;  // objective here, and not known to be agreed
-  Tick session_until_ = 0;            // ticks before this one are the session's
+  UnsettledTicks unsettled_;
+  Tick session_until_ = 0;  // ticks before this one are the session's
   mutable std::mutex agreed_mutex_;
   AgreedTick agreed_;
 

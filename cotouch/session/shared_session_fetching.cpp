@@ -178,7 +178,7 @@ void SharedSession::heal(double now) {
   end_recording(k_taken_over);
   runner_->restart(state, snapshot->tick);
   world_since_ = snapshot->tick;
-  std::erase_if(unsettled_, [&](const AgreedTick& later) { return later.tick > snapshot->tick; });
+  unsettled_.heal(snapshot->tick);
   rolling_ = begin_shared_recording(*model_, state, description_);
   if (journal_) journal_->agree(snapshot->tick);
   if (journal_) begin_journal(snapshot->tick, state, "the world here differed from the others' and was put right");

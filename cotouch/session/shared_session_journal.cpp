@@ -44,8 +44,8 @@ void SharedSession::go_on_with_journal() {
 
 // What is in it and was not agreed on is kept apart, and why.
 void SharedSession::begin_journal(Tick tick, const WorldState& state, const std::string& reason) {
-  journal_->begin(branch_, {tick, {state.bytes().begin(), state.bytes().end()}, encode_snapshot(peer_->snapshot())},
-                  reason);
+  journal_->begin(unsettled_.branch(),
+                  {tick, {state.bytes().begin(), state.bytes().end()}, encode_snapshot(peer_->snapshot())}, reason);
   for (MemberId m = 0; m < k_most_members; ++m)
     if (peer_->is_member(m) && introductions_[m])
       journal_->note(tick, "joined", clean_name(introductions_[m]->name), hand_of(m));
@@ -54,10 +54,8 @@ void SharedSession::begin_journal(Tick tick, const WorldState& state, const std:
 }
 
 void SharedSession::branch_off(Tick agreed) {
-  branch_ = peer_->branch();
-  // Others ended our inputs before what was objective only here: if anybody agrees on that now, it is this branch.
-  for (AgreedTick& tick : unsettled_) tick.branch = branch_;
-  if (journal_) journal_->branch_off(branch_, "the larger part of the session was not heard");
+  unsettled_.branch_off(peer_->branch());
+  if (journal_) journal_->branch_off(unsettled_.branch(), "the larger part of the session was not heard");
   listener_.problem("The larger part of the session is not heard. This part goes on alone from tick " +
                     std::to_string(agreed) + " on, as a branch: if it meets the others again, it joins them.");
   end_recording("what follows is not the session's but the branch's");

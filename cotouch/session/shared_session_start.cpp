@@ -78,7 +78,6 @@ void SharedSession::start_world(const WorldState& state, Tick tick) {
   end_recording(k_taken_over);
   runner_ = std::make_unique<WorldRunner>(model_, state, tick);
   world_since_ = tick;
-  unsettled_.clear();
   healing_.reset();
   heal_asked_ = -1;
   start_state_ = WorldState(*model_);
@@ -97,7 +96,7 @@ void SharedSession::start_peer(MemberId self, const ObjectiveSnapshot& snapshot)
   if (!state.restore(snapshot.state))
     return fail("The others' world is not of this scene; ask them for a new invitation.");
   start_world(state, snapshot.tick);
-  branch_ = snapshot.branch;
+  unsettled_.begin(snapshot.branch);
   peer_.emplace(settings_.peer, self, snapshot, PeerNetwork::now());
   if (peer_->agreed() >= snapshot.tick) set_agreed(tick_of(snapshot.tick, state, state.hash()));
   introductions_ = {};

@@ -184,7 +184,7 @@ void SimulatedSession::carry_out(Machine& machine, PeerRequest& request) {
     if (notice->kind == SessionNotice::Kind::desync) ++machine.statistics.desyncs;
     if (notice->kind == SessionNotice::Kind::healed) ++machine.statistics.heals;
     if (notice->kind == SessionNotice::Kind::synchronised) machine.loosely = false;
-    if (notice->kind == SessionNotice::Kind::branched) machine.branch = machine.peer->branch();
+    if (notice->kind == SessionNotice::Kind::branched) machine.unsettled.branch_off(machine.peer->branch());
     if (on_notice) on_notice(machine.number, *notice);
   }
 }
@@ -197,7 +197,7 @@ void SimulatedSession::confirmed(Machine& machine, const ConfirmTick& confirm) {
   ++machine.statistics.confirmed;
   if (tick % settings_.peer.hash_every == 0) machine.peer->set_hash(tick, hash);
   machine.log[static_cast<std::size_t>(tick) % k_log] = {tick, hash};
-  machine.unsettled.push_back({tick, hash});
+  machine.unsettled.add({.tick = tick, .hash = hash});
   compare(machine, tick, hash);
   if (tick > history_tick_) {
     history_tick_ = tick;
@@ -206,17 +206,15 @@ void SimulatedSession::confirmed(Machine& machine, const ConfirmTick& confirm) {
 }
 
 void SimulatedSession::settle(Machine& machine) {
-  std::vector<std::uint64_t>& known = agreed_[{machine.session, machine.branch}];
-  std::erase_if(machine.unsettled, [&](const Confirmed& state) {
-    if (state.tick > machine.peer->agreed()) return false;
+  machine.unsettled.settle(machine.peer->agreed(), [&](const AgreedTick& state) {
+    std::vector<std::uint64_t>& known = agreed_[{machine.session, state.branch}];
     ++machine.statistics.agreed;
     const auto index = static_cast<std::size_t>(state.tick);
     if (index >= known.size()) known.resize(index + 1);
     if (known[index] == 0) known[index] = state.hash;
     if (known[index] != state.hash && overruled_++ == 0)
       first_overruled_ = "tick " + std::to_string(state.tick) + " at machine " + std::to_string(machine.number) +
-                         ", branch " + hex(machine.branch) + ", at " + std::to_string(now_) + " s";
-    return true;
+                         ", branch " + hex(state.branch) + ", at " + std::to_string(now_) + " s";
   });
 }
 
@@ -247,8 +245,7 @@ void SimulatedSession::start(Machine& machine, MemberId self, const ObjectiveSna
   machine.runner = std::make_unique<WorldRunner>(model_, state, snapshot.tick);
   machine.loosely = false;
   machine.joining = false;
-  machine.unsettled.clear();
-  machine.branch = snapshot.branch;
+  machine.unsettled.begin(snapshot.branch);
   machine.routes = {};
   machine.newcomers.clear();
   machine.fetching = false;
@@ -449,7 +446,7 @@ void SimulatedSession::deliver(Machine& machine, std::uint32_t from, std::span<c
     if (!snapshot || !state.restore(snapshot->state) || !machine.peer->heal(*snapshot, requests)) return;
     machine.statistics.difference = first_difference(*model_, machine.runner->saved(snapshot->tick), state);
     machine.runner->restart(state, snapshot->tick);
-    std::erase_if(machine.unsettled, [&](const Confirmed& later) { return later.tick > snapshot->tick; });
+    machine.unsettled.heal(snapshot->tick);
     machine.fetching = false;
     for (PeerRequest& request : requests) carry_out(machine, request);
   }

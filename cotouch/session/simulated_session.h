@@ -11,6 +11,7 @@
 #include <cotouch/base/random.h>
 #include <cotouch/net/simulated_network.h>
 #include <cotouch/session/shared_peer.h>
+#include <cotouch/session/unsettled_ticks.h>
 #include <cotouch/session/world_runner.h>
 
 #include <functional>
@@ -109,10 +110,9 @@ class SimulatedSession {
     std::uint32_t contact = 0;
     double asked = -1;
     std::vector<Newcomer> newcomers;
-    std::vector<Confirmed> log;        // a ring
-    std::vector<Confirmed> unsettled;  // objective, not known to be agreed
+    std::vector<Confirmed> log;  // a ring
+    UnsettledTicks unsettled;
     std::uint32_t session = 0;
-    BranchId branch = 0;  // of what is confirmed
     bool fetching = false;
     double searched = 0;
     MachineStatistics statistics;
