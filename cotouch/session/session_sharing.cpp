@@ -182,7 +182,11 @@ void Session::begin_sharing(ParticipantId who, const std::string& name, std::fun
 
 void Session::carry_out(ParticipantId who, const StartSharing& wanted, const Answered& answered) {
   if (scene_->scene.bodies.empty()) return answered(not_now("There is nothing to share yet; open a scene first."));
-  const auto host = [scene = scene_->scene, feel = feel_](SharedSession& shared) { shared.host(scene, feel); };
+  // What is not saved is shared as it stands: begun anew, it would be kept so, and where things were moved be lost.
+  const bool is_saved = unsaved_->are_kept() && unsaved_->name().empty();
+  const auto host = [scene = is_saved ? scene_->scene : scene_to_edit(), feel = feel_](SharedSession& shared) {
+    shared.host(scene, feel);
+  };
   begin_sharing(who, wanted.name, host, true, answered);
 }
 

@@ -420,6 +420,25 @@ TEST_F(UnsavedTest, WhereABodyWasMovedIsKeptThoughTheSceneWasKeptWhileItWasHeld)
   }
 }
 
+TEST_F(UnsavedTest, WhereBodiesWereMovedBeforeASceneIsSharedTheyStay) {
+  {
+    Program host(folder_);
+    ASSERT_TRUE(host.open("three"));
+    ASSERT_TRUE(host.ask(CopyBody{2}).done());
+    ASSERT_TRUE(host.has_kept(1));
+    ASSERT_TRUE(host.ask(GraspBody{.body = 2}).done());
+    host.lead_up();
+    ASSERT_TRUE(host.is_up());
+    ASSERT_TRUE(host.ask(ReleaseHand{}).done());
+    const std::uint32_t generation = host.session().snapshot().generation;
+    host.share();
+    ASSERT_TRUE(eventually([&] { return host.session().snapshot().generation > generation; }));
+    EXPECT_GT(host.session().snapshot().bodies.at(0).pose.position.z, 0.07);
+  }
+  Program again(folder_);
+  EXPECT_GT(again.kept(0).bodies[1].pose.position.z, 0.07);
+}
+
 // The host's own hand touches nothing.
 TEST_F(UnsavedTest, WhatGuestsMoveInTheHostsSceneIsKeptWithIt) {
   enum class Ending : std::uint8_t { leaves, ends };
