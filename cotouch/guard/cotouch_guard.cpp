@@ -6,7 +6,8 @@
 // other side knows that it is guarded; its end is the process's, however it ended (kill -9 included). Then, and
 // whenever no heartbeat came for so many milliseconds after the first one, the bytes HEX are written to every PATH (a
 // device node, a named pipe or a datagram socket). All are opened before the first byte, which tells the other side
-// that the guard watches.
+// that the guard watches. Where a queue is full, as that of a driver which is starved, it is tried again for as long as
+// it takes, and no other device waits for it.
 //
 // A program of its own, and as small as that, so that nothing that can kill the other kills it too: it shares no
 // memory, no locks and no signals with it and allocates nothing after its start.
@@ -32,6 +33,7 @@ struct Call {
   const char* path = nullptr;
   std::string message;
   int file = -1;
+  bool told = true;
 };
 
 int open_socket(const char* path) {
@@ -65,14 +67,21 @@ bool from_hex(const char* hex, std::string& bytes) {
   return true;
 }
 
-void silence(const std::vector<Call>& calls) {
-  for (const Call& call : calls)
-    for (int tries = 0; tries < 100; ++tries) {
-      if (write(call.file, call.message.data(), call.message.size()) == static_cast<ssize_t>(call.message.size()))
-        break;
-      if (errno != EAGAIN && errno != EINTR && errno != ENOBUFS) break;
-      usleep(1000);
+void begin_silence(std::vector<Call>& calls) {
+  for (Call& call : calls) call.told = false;
+}
+
+// Returns whether everybody has been told, or is gone.
+bool silence(std::vector<Call>& calls) {
+  bool all_told = true;
+  for (Call& call : calls) {
+    if (!call.told) {
+      const bool written = write(call.file, call.message.data(), call.message.size()) >= 0;
+      call.told = written || (errno != EAGAIN && errno != EINTR && errno != ENOBUFS);
     }
+    all_told = all_told && call.told;
+  }
+  return all_told;
 }
 
 }  // namespace
@@ -98,26 +107,28 @@ int main(int count, char** arguments) {
 
   const char ready = 'r', answer = 'a';
   if (send(STDIN_FILENO, &ready, 1, MSG_NOSIGNAL) != 1) return 74;
-  bool guarding = false;
+  constexpr int k_again = 1;  // ms
+  enum class State { waits, guards, silences } state = State::waits;
   for (;;) {
     pollfd beat{STDIN_FILENO, POLLIN, 0};
-    const int found = poll(&beat, 1, guarding ? patience : -1);
+    const int found = poll(&beat, 1, state == State::waits ? -1 : state == State::guards ? patience : k_again);
     if (found < 0 && errno == EINTR) continue;
     if (found == 0) {
-      silence(calls);
-      guarding = false;  // until it beats again
+      if (state == State::guards) begin_silence(calls);
+      state = silence(calls) ? State::waits : State::silences;  // until it beats again
       continue;
     }
     char byte;
     const ssize_t got = recv(STDIN_FILENO, &byte, 1, MSG_DONTWAIT);
     if (got > 0) {
-      guarding = true;
+      state = State::guards;
       // There is room: the other side sends no heartbeat before it has the last one's answer.
       send(STDIN_FILENO, &answer, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
       continue;
     }
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    silence(calls);
+    begin_silence(calls);
+    while (!silence(calls)) usleep(1000 * k_again);
     return 0;
   }
 }

@@ -14,6 +14,10 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <poll.h>
 #include <spawn.h>
@@ -276,6 +280,104 @@ TEST(CrashGuard, ThatIsGoneItselfIsNoticed) {
   const std::uint64_t cycle = loop.frame().cycle;
   EXPECT_TRUE(eventually([&] { return loop.frame().cycle > cycle + 20; }));
   EXPECT_EQ(loop.device_state(1), DeviceState::ready);
+}
+
+// The end of a motor that is read only when a test asks what force it was told last.
+class Mailbox {
+ public:
+  explicit Mailbox(const std::filesystem::path& path) : socket_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    address_.sun_family = AF_UNIX;
+    std::strncpy(address_.sun_path, path.c_str(), sizeof address_.sun_path - 1);
+    EXPECT_EQ(bind(socket_, reinterpret_cast<const sockaddr*>(&address_), sizeof address_), 0);
+  }
+  ~Mailbox() { close(socket_); }
+  std::string path() const { return address_.sun_path; }
+  // Until there is no room for more.
+  void fill(double force) const {
+    const int from = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const auto* to = reinterpret_cast<const sockaddr*>(&address_);
+    while (sendto(from, &force, sizeof force, MSG_DONTWAIT, to, sizeof address_) == sizeof force) continue;
+    EXPECT_EQ(errno, EAGAIN);
+    close(from);
+  }
+  double force() {
+    while (recv(socket_, &force_, sizeof force_, MSG_DONTWAIT) == sizeof force_) continue;
+    return force_;
+  }
+
+ private:
+  int socket_;
+  sockaddr_un address_{};
+  double force_ = 1e9;
+};
+
+// The guard alone; the process that it guards is the test.
+class Guard {
+ public:
+  explicit Guard(const std::vector<std::string>& paths) {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    std::vector<std::string> words{COTOUCH_GUARD, "50"};
+    for (const std::string& path : paths) {
+      words.push_back(path);
+      words.emplace_back(2 * sizeof(double), '0');
+    }
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, ends[1], STDIN_FILENO);
+    EXPECT_EQ(posix_spawn(&id_, COTOUCH_GUARD, &files, nullptr, arguments.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&files);
+    close(ends[1]);
+    socket_ = ends[0];
+    char ready = 0;
+    EXPECT_EQ(recv(socket_, &ready, 1, 0), 1);
+  }
+  ~Guard() {
+    leave();
+    kill(id_, SIGKILL);
+    waitpid(id_, nullptr, 0);
+  }
+  void beat() const { EXPECT_EQ(send(socket_, "b", 1, MSG_NOSIGNAL), 1); }
+  void leave() { close(std::exchange(socket_, -1)); }
+  bool has_ended() const {
+    siginfo_t what{};
+    return waitid(P_PID, static_cast<id_t>(id_), &what, WEXITED | WNOHANG | WNOWAIT) == 0 && what.si_pid == id_;
+  }
+
+ private:
+  pid_t id_ = -1;
+  int socket_ = -1;
+};
+
+// A driver that is starved takes what lies in its queue when it runs again: the last of it must be a zero.
+TEST(CrashGuard, TellsADeviceWhoseQueueIsFullAsSoonAsThereIsRoom) {
+  for (const bool dies : {true, false}) {
+    const TemporaryFolder folder;
+    Mailbox starved(folder / "starved"), other(folder / "other");
+    Guard guard({starved.path(), other.path()});
+    starved.fill(5);
+    guard.beat();
+    if (dies) guard.leave();
+    EXPECT_TRUE(eventually([&] { return other.force() == 0; })) << dies;  // it waits for no other
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    EXPECT_FALSE(guard.has_ended()) << dies;
+    EXPECT_TRUE(eventually([&] { return starved.force() == 0; })) << dies;
+    EXPECT_TRUE(!dies || eventually([&] { return guard.has_ended(); }));
+  }
+}
+
+TEST(CrashGuard, EndsThoughADeviceIsGone) {
+  const TemporaryFolder folder;
+  auto gone = std::make_unique<Mailbox>(folder / "gone");
+  Guard guard({gone->path()});
+  gone->fill(5);
+  guard.beat();
+  guard.leave();
+  gone.reset();
+  EXPECT_TRUE(eventually([&] { return guard.has_ended(); }));
 }
 
 }  // namespace
