@@ -195,7 +195,7 @@ TEST_F(SharedCommands, AHostSaysWhichPortItUses) {
   for (const NetAddress& address : parse_invite(hosting.value("invite", ""), 0).addresses)
     EXPECT_EQ(hosting["udp_port"], address.port());
   EXPECT_FALSE(anna.wait_for_state("starting").contains("invite"));
-  const Outcome words = run({"host", "lifting", "--headless", "--udp-port", "0", "--seconds", "1"});
+  const Outcome words = run({"host", "lifting", "--headless", "--udp-port", "0", "--seconds", "5"});
   EXPECT_TRUE(has(words.out, "This machine is reached at UDP port ")) << words.out;
 }
 
@@ -279,9 +279,9 @@ TEST_F(SharedCommands, TheExitCodeSaysThatNobodyWasJoinedOrNothingDocked) {
     EXPECT_EQ(process.finish().code, 130) << process.words();
   }
   const Outcome undocked =
-      run({"host", "lifting", "--headless", "--udp-port", "0", "--until-docked", "--seconds", "1"});
+      run({"host", "lifting", "--headless", "--udp-port", "0", "--until-docked", "--seconds", "5"});
   EXPECT_EQ(undocked.code, 2);
-  EXPECT_TRUE(has(undocked.err, "task was not done within 1 s")) << undocked.err;
+  EXPECT_TRUE(has(undocked.err, "task was not done within 5 s")) << undocked.err;
 }
 
 TEST_F(SharedCommands, GoOnWithoutAJoinerThatWasKilled) {
@@ -320,7 +320,7 @@ TEST_F(SharedCommands, GoOnWithoutAHostThatWasKilled) {
 
 TEST_F(SharedCommands, AnObserverThatIsStartedAgainGoesOnWithItsJournal) {
   save_lifting();
-  Process anna(folder_, "anna", host("lifting", {"--patience", "0.5"}));
+  Process anna(folder_, "anna", host("lifting", {"--patience", "5"}));
   const std::vector<std::string> observe{"observe", anna.invite(), "--journal", "seen.journal", "--json"};
   const auto ticks = [&] {
     const Outcome outcome = run({"journal", "seen.journal", "--json"});

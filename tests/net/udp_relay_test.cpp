@@ -302,6 +302,16 @@ TEST(UdpRelay, TellsClientsApart) {
   EXPECT_EQ(relay->statistics().clients, 2U);
 }
 
+// Asks again if a busy machine let the relay forget the client before its answer came.
+bool is_answered(UdpSocket& client, const UdpRelay& relay) {
+  const std::byte something{1};
+  while (!client.receive(0s).empty()) continue;
+  return eventually([&] {
+    client.send(relay.address(), {&something, 1});
+    return !client.receive(100ms).empty();
+  });
+}
+
 TEST(UdpRelay, TakesNoMoreClientsThanItMayAndForgetsTheIdle) {
   Echo echo;
   UdpRelaySettings settings = settings_to(echo);
@@ -318,8 +328,7 @@ TEST(UdpRelay, TakesNoMoreClientsThanItMayAndForgetsTheIdle) {
     return relay.statistics().refused > 0;
   }));
   EXPECT_TRUE(eventually([&] { return relay.statistics().clients == 0; }));
-  late.send(relay.address(), {&something, 1});
-  EXPECT_EQ(late.receive(30s).size(), 1U);
+  EXPECT_TRUE(is_answered(late, relay));
   const UdpRelayStatistics end = relay.statistics();
   EXPECT_GE(end.clients_ever, 3U);
   EXPECT_GE(end.there.sent, 3U);  // of those forgotten as well
@@ -332,12 +341,11 @@ TEST(UdpRelay, AClientThatWasForgottenMayComeBack) {
   UdpRelay relay(settings);
   relay.start();
   UdpSocket client;
-  const std::byte something{1};
-  for (std::uint64_t time = 1; time <= 3; ++time) {
-    client.send(relay.address(), {&something, 1});
-    EXPECT_EQ(client.receive(30s).size(), 1U);
-    EXPECT_EQ(relay.statistics().clients_ever, time);
-    EXPECT_TRUE(eventually([&] { return relay.statistics().clients == 0; }));
+  for (int time = 1; time <= 3; ++time) {
+    const std::uint64_t before = relay.statistics().clients_ever;
+    EXPECT_TRUE(is_answered(client, relay)) << time;
+    EXPECT_GT(relay.statistics().clients_ever, before) << time;
+    EXPECT_TRUE(eventually([&] { return relay.statistics().clients == 0; })) << time;
   }
 }
 

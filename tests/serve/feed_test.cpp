@@ -131,6 +131,7 @@ TEST_F(Feed, DoesNotCloseASlowPageBecauseOthersChangeThingsFast) {
   ServerLimits limits;
   limits.viewer_send_buffer = 4096;
   limits.messages_per_second = 5000;
+  limits.silent_seconds = 600;  // it is not that it reads nothing meanwhile
   start(limits);
   Page slow(port(), {.receive_buffer = 4096});
   slow.read_text("hello");

@@ -112,13 +112,18 @@ TEST_F(JoiningSlow, TwoProgramsAtFivePercentLossSendAtMost16KilobytesASecond) {
   lossy.there.loss = lossy.back.loss = 0.05;
   anna.session().emulate(lossy);
   take_part(ben);
-  for (int i = 0; i < 20; ++i) {
+  // On average: a program that a busy machine has stopped catches up.
+  constexpr int k_looks = 20;
+  double of_anna = 0, of_ben = 0;
+  for (int i = 0; i < k_looks; ++i) {
     const Tick tick = anna.peers().tick;
     ASSERT_TRUE(eventually([&] { return anna.peers().tick > tick; }));
-    for (const Program* program : {&anna, &ben}) {
-      EXPECT_LE(program->peers().bytes_out, 16'000);
-      EXPECT_GE(program->peers().bytes_out, 2'000);
-    }
+    of_anna += anna.peers().bytes_out / k_looks;
+    of_ben += ben.peers().bytes_out / k_looks;
+  }
+  for (const double bytes_a_second : {of_anna, of_ben}) {
+    EXPECT_LE(bytes_a_second, 16'000);
+    EXPECT_GE(bytes_a_second, 2'000);
   }
 }
 

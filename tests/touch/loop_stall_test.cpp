@@ -60,9 +60,10 @@ TEST(TouchLoop, AStalledCycleLosesTheForceOfEveryHandAndFadesInAgain) {
 TEST(TouchLoop, ACycleThatStoodWritesOnlyZero) {
   Pressed pressed;
   Stall stall;
-  std::atomic<bool> stands{false};
+  std::atomic<bool> stands{false}, pushed{false};
   std::atomic<int> not_zero{0};  // between the zero of the device's own thread and the end of the cycle that stood
   pressed.world.on_cycle = [&] {
+    pushed.store(pressed.device.force.load() > 0);
     stall.wait();
     stands.store(false);
   };
@@ -73,19 +74,24 @@ TEST(TouchLoop, ACycleThatStoodWritesOnlyZero) {
   };
   TouchLoop loop({&pressed.device}, pressed.world, {});
   loop.start();
-  for (int round = 0; round < 3; ++round) {
+  int rounds = 0;
+  for (int tries = 0; tries < k_tries && rounds < 3; ++tries) {
     ASSERT_TRUE(eventually([&] { return pushes(loop, 0, pressed); }));
     const int disables = pressed.device.disables.load();
     stands.store(true);
     const bool stood = stall.begin();
     const bool silenced = eventually([&] { return pressed.device.force.load() == 0; });
-    watched.store(true);
+    // A busy machine may have taken the force away before the cycle began: that zero is not the watchdog's.
+    const bool counts = pushed.load();
+    if (counts) ++rounds;
+    watched.store(counts);
     stall.end();
     ASSERT_TRUE(stood && silenced);
     EXPECT_TRUE(eventually([&] { return !watched.load() || pressed.device.disables.load() > disables; }));
     watched.store(false);
     EXPECT_EQ(not_zero.load(), 0);
   }
+  EXPECT_EQ(rounds, 3);
 }
 
 // A motor that was let go of does not warm up, however long the touch thread stands.
@@ -102,7 +108,7 @@ TEST(TouchLoop, AForceThatTheWatchdogTookAwayCountsForNoLongerThanItTakes) {
   settings.queued_samples = 1U << 16U;
   TouchLoop loop({&pressed.device}, pressed.world, settings);
   loop.start();
-  ASSERT_TRUE(eventually([&] { return pressed.device.force.load() > 1; }));
+  ASSERT_TRUE(eventually([&] { return pushes(loop, 0, pressed); }));
   const bool stands = stall.begin();
   const bool silenced = eventually([&] { return pressed.device.force.load() == 0; });
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -208,6 +214,8 @@ TEST(TouchLoop, ADriverThatHangsAfterAnotherWasSlowIsDisabledToo) {
   SlowOnce once(stall);
   slow.device.on_write = [&](const Wrench&) { once.pass(); };
   hanging.device.on_write = [&](const Wrench&) { stall.wait(); };
+  std::atomic<int> cycles{0};
+  slow.world.on_cycle = [&] { ++cycles; };
   TouchLoop loop({&slow.device, &hanging.device}, slow.world, {});
   loop.start();
   const auto is_disabled = [&](std::size_t device) { return loop.device_state(device) == DeviceState::disabled; };
@@ -221,10 +229,14 @@ TEST(TouchLoop, ADriverThatHangsAfterAnotherWasSlowIsDisabledToo) {
           [&] { return once.was() ? stall.inside() || is_disabled(1) : is_disabled(0) && once.is_waiting(); });
       const bool settled = once.settle();
       hung = once.was() && stall.inside();
-      const bool disabled = !hung || eventually([&] { return is_disabled(1); });
+      // If cycles go on, it is the thread which takes the force away that hangs there: it came first.
+      const int cycle = cycles.load();
+      const auto goes_on = [&] { return cycles.load() > cycle; };
+      const bool disabled = !hung || eventually([&] { return is_disabled(1) || goes_on(); });
       // The other one's is taken away by a thread of its own, which a busy machine may run later.
-      const bool silenced =
-          !hung || eventually([&] { return hanging.device.force.load() == 0 && slow.device.force.load() == 0; });
+      const auto both_silent = [&] { return hanging.device.force.load() == 0 && slow.device.force.load() == 0; };
+      const bool silenced = !hung || eventually([&] { return both_silent() || goes_on(); });
+      hung = hung && !goes_on();
       stall.end();
       ASSERT_TRUE(served && decided && settled && disabled) << takes << served << decided << settled << disabled;
       ASSERT_TRUE(silenced) << takes;
@@ -253,7 +265,7 @@ TEST(TouchLoop, StoppingDoesNotWaitForEverForADriver) {
         stall.wait();
         return true;
       };
-    auto second = std::make_unique<Pulled>();
+    auto second = std::make_unique<Pressed>();  // in a world that is not its own
     auto world = std::make_unique<LocalWorld>(peg_model());
     auto loop = std::make_unique<TouchLoop>(std::vector<Device*>{hanging, &second->device}, *world, settings);
     loop->start();
@@ -306,7 +318,7 @@ bool hang_while_let_go() {
   };
   auto world = std::make_unique<testing::HookedWorld>(peg_model());
   world->on_cycle = [stalls] { stalls->in_world.wait(); };
-  auto second = std::make_unique<Pulled>();
+  auto second = std::make_unique<Pressed>();  // in a world that is not its own
   auto loop = std::make_unique<TouchLoop>(std::vector<Device*>{device, &second->device}, *world, TouchLoopSettings{});
   loop->start();
   EXPECT_TRUE(eventually([&] { return loop->enable(0) && pushes(*loop, 1, *second, 0.1); }));
@@ -363,7 +375,7 @@ TEST(TouchLoop, BeginsWithAllItsThreadsOrNotAtAll) {
                 pthread_setattr_default_np(&large);
                 Pressed pressed;
                 Pulled second;
-                TouchLoop loop({&pressed.device, &second.device}, pressed.world, {});
+                TouchLoop loop({&pressed.device, &second.device}, pressed.world, patient());
                 std::atomic<int> cycles{0};
                 pressed.world.on_cycle = [&] { ++cycles; };
                 rlimit limit{};

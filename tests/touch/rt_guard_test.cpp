@@ -184,7 +184,7 @@ std::vector<Breach> waits() {
        [](const Guarded& guarded) {
          std::atomic<int> number{0};
          std::jthread waker([&] {
-           std::this_thread::sleep_for(std::chrono::milliseconds(50));
+           std::this_thread::sleep_for(std::chrono::milliseconds(500));  // on a busy machine, too, it comes later
            number.store(1);
            number.notify_all();
          });

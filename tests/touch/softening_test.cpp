@@ -93,23 +93,28 @@ TEST(TouchLoop, ThatComesLateSoftensTheCouplingAndSaysSo) {
   TouchLoopSettings settings;
   settings.stall_seconds = 10;
   TouchLoop loop({&device}, world, settings);
-  const bool is_realtime = loop.start().fifo_priority;
-  ASSERT_TRUE(eventually([&] { return device.force.load() > 2; }));
+  loop.run_cycles(300);
+  const double force = device.force.load();  // 4 mm of the whole spring
+  ASSERT_GT(force, 3.5);
+  const auto hand = [&] { return loop.frame().sample.hands[0]; };
+  loop.start();
   slow.store(true);
-  ASSERT_TRUE(eventually([&] { return loop.frame().sample.hands[0].stiffness < 0.4; }));
-  const double late_force = device.force.load();
-  const auto stiffness = [&] { return loop.frame().sample.hands[0].stiffness; };
-  const double late_stiffness = stiffness();
+  ASSERT_TRUE(eventually([&] { return hand().stiffness < 0.4; }));
+  const auto late = hand();
   slow.store(false);
-  // 4 mm of a spring of a third: what is felt is less, as long as it is soft.
-  EXPECT_LT(late_force, 2.7);
-  EXPECT_TRUE(eventually([&] { return stiffness() > late_stiffness + 0.02; }));
+  EXPECT_LT(norm(late.felt.force), 1.1 * force * late.stiffness);
+  double least = late.stiffness;  // a busy machine may make it late once more
+  EXPECT_TRUE(eventually([&] {
+    const double now = hand().stiffness;
+    least = std::min(least, now);
+    return now > least + 0.02;
+  }));
   EXPECT_GT(loop.frame().missed, 0U);
-  // All the way only where no cycle is late for seconds, which a busy machine promises to no ordinary thread.
-  EXPECT_TRUE(!is_realtime || eventually([&] { return stiffness() > 0.95; }));
   ASSERT_TRUE(loop.stop());
+  // All the way only where no cycle is late for seconds, which a busy machine does not promise.
   loop.run_cycles(4000);
-  EXPECT_GT(stiffness(), 0.95);
+  EXPECT_GT(hand().stiffness, 0.95);
+  EXPECT_GT(device.force.load(), 0.95 * force);
 }
 
 TEST(TouchLoop, NeverHoldsAHandStifferThanItsDeviceBears) {
