@@ -15,6 +15,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,14 +30,28 @@
 namespace cotouch::this_file {
 namespace {
 
+sockaddr_un address_of(const std::filesystem::path& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  return address;
+}
+
+int datagram_socket() {
+  return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+}
+
+int socket_at(const std::filesystem::path& path) {
+  const int made = datagram_socket();
+  const sockaddr_un address = address_of(path);
+  EXPECT_EQ(bind(made, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  return made;
+}
+
 // A motor that keeps the last force that it was told.
 class Motor {
  public:
-  explicit Motor(const std::filesystem::path& path) : socket_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-    EXPECT_EQ(bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  explicit Motor(const std::filesystem::path& path) : socket_(socket_at(path)) {
     thread_ = std::jthread([this](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
         pollfd ready{socket_, POLLIN, 0};
@@ -60,11 +75,15 @@ class Motor {
 
 class Process {
  public:
-  explicit Process(std::vector<std::string> words) {
+  explicit Process(std::vector<std::string> words, int input = STDIN_FILENO) {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    EXPECT_EQ(posix_spawn(&id_, arguments[0], nullptr, nullptr, arguments.data(), environ), 0);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
+    EXPECT_EQ(posix_spawn(&id_, arguments[0], &files, nullptr, arguments.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&files);
   }
   ~Process() {
     kill(id_, SIGKILL);
@@ -285,18 +304,16 @@ TEST(CrashGuard, ThatIsGoneItselfIsNoticed) {
 // The end of a motor that is read only when a test asks what force it was told last.
 class Mailbox {
  public:
-  explicit Mailbox(const std::filesystem::path& path) : socket_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    address_.sun_family = AF_UNIX;
-    std::strncpy(address_.sun_path, path.c_str(), sizeof address_.sun_path - 1);
-    EXPECT_EQ(bind(socket_, reinterpret_cast<const sockaddr*>(&address_), sizeof address_), 0);
-  }
+  explicit Mailbox(std::filesystem::path path) : path_(std::move(path)), socket_(socket_at(path_)) {}
   ~Mailbox() { close(socket_); }
-  std::string path() const { return address_.sun_path; }
+  std::string path() const { return path_; }
   // Until there is no room for more.
   void fill(double force) const {
-    const int from = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    const auto* to = reinterpret_cast<const sockaddr*>(&address_);
-    while (sendto(from, &force, sizeof force, MSG_DONTWAIT, to, sizeof address_) == sizeof force) continue;
+    const int from = datagram_socket();
+    const sockaddr_un to = address_of(path_);
+    while (sendto(from, &force, sizeof force, MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&to), sizeof to) ==
+           sizeof force)
+      continue;
     EXPECT_EQ(errno, EAGAIN);
     close(from);
   }
@@ -306,8 +323,8 @@ class Mailbox {
   }
 
  private:
+  std::filesystem::path path_;
   int socket_;
-  sockaddr_un address_{};
   double force_ = 1e9;
 };
 
@@ -322,33 +339,23 @@ class Guard {
       words.push_back(path);
       words.emplace_back(2 * sizeof(double), '0');
     }
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, ends[1], STDIN_FILENO);
-    EXPECT_EQ(posix_spawn(&id_, COTOUCH_GUARD, &files, nullptr, arguments.data(), environ), 0);
-    posix_spawn_file_actions_destroy(&files);
+    process_.emplace(std::move(words), ends[1]);
     close(ends[1]);
     socket_ = ends[0];
     char ready = 0;
     EXPECT_EQ(recv(socket_, &ready, 1, 0), 1);
   }
-  ~Guard() {
-    leave();
-    kill(id_, SIGKILL);
-    waitpid(id_, nullptr, 0);
-  }
+  ~Guard() { leave(); }
   void beat() const { EXPECT_EQ(send(socket_, "b", 1, MSG_NOSIGNAL), 1); }
   void leave() { close(std::exchange(socket_, -1)); }
   bool has_ended() const {
     siginfo_t what{};
-    return waitid(P_PID, static_cast<id_t>(id_), &what, WEXITED | WNOHANG | WNOWAIT) == 0 && what.si_pid == id_;
+    const auto id = static_cast<id_t>(process_->id());
+    return waitid(P_PID, id, &what, WEXITED | WNOHANG | WNOWAIT) == 0 && what.si_pid != 0;
   }
 
  private:
-  pid_t id_ = -1;
+  std::optional<Process> process_;
   int socket_ = -1;
 };
 
