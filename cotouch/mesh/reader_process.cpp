@@ -249,7 +249,7 @@ class Reader {
                   ErrorCode::unsupported);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
       throw Error(std::string("cannot be read: the program ") + k_program +
-                      " lacks a library that it needs (assimp, zlib or expat). Install that library.",
+                      " lacks a library that it needs (assimp, minizip, zlib or expat). Install that library.",
                   ErrorCode::unsupported);
     if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
       throw Error("takes too long or too much memory to read. Simplify it first.", ErrorCode::too_large);

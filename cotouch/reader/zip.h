@@ -1,11 +1,12 @@
-// ZIP archives from strangers, unpacked into memory by zlib. Nothing is ever written to a disk, every size is bounded
-// before it is believed, and what is unpacked must have the checksum that the archive promises.
+// ZIP archives from strangers, unpacked into memory by minizip. Nothing is ever written to a disk, every size is
+// bounded before it is believed, and what is unpacked must have the size and the checksum that the archive promises.
 #pragma once
 
 #include <cotouch/mesh/readers.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,7 @@ namespace cotouch {
 struct ZipEntry {
   std::string name;  // with '/' between folders; ends with one if it is a folder
   std::uint64_t packed = 0, unpacked = 0;
-  std::uint32_t checksum = 0;
-  std::uint32_t at = 0;  // where its own head begins
+  std::uint64_t at = 0, number = 0;  // where the archive's directory has it
   std::uint16_t method = 0, flags = 0;
 };
 
@@ -23,6 +23,9 @@ struct ZipEntry {
 class ZipArchive {
  public:
   explicit ZipArchive(FileBytes bytes);
+  ~ZipArchive();
+  ZipArchive(const ZipArchive&) = delete;
+  ZipArchive& operator=(const ZipArchive&) = delete;
 
   const std::vector<ZipEntry>& entries() const { return entries_; }
   // Null if there is none whose name ends like this.
@@ -34,9 +37,10 @@ class ZipArchive {
   std::string beginning(const ZipEntry& entry, std::size_t most) const;
 
  private:
-  FileBytes packed_bytes(const ZipEntry& entry) const;
+  struct Reading;  // minizip's, and the place in the bytes
+  class OpenEntry;
 
-  FileBytes bytes_;
+  std::unique_ptr<Reading> reading_;
   std::vector<ZipEntry> entries_;
 };
 

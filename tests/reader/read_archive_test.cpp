@@ -101,6 +101,20 @@ TEST(Archive, WithAlteredBytesIsNotBelieved) {
   EXPECT_TRUE(says(refusal(zip({file})), "packed in a way other"));
 }
 
+TEST(Archive, WhoseHeadsContradictEachOtherOrIsLockedIsRefused) {
+  const std::string whole = zip({deflated("a.obj", k_obj)});
+  const std::size_t directory = whole.find("PK\1\2");
+  for (const std::size_t place : {14U, 18U, 22U}) {  // checksum, packed and unpacked size before the file itself
+    std::string altered = whole;
+    altered[place] ^= 1;
+    EXPECT_TRUE(says(refusal(altered), "cut short")) << place;
+  }
+  std::string locked = whole;
+  locked[6] ^= 1;
+  locked[directory + 8] ^= 1;
+  EXPECT_TRUE(says(refusal(locked), "locked with a password"));
+}
+
 TEST(Archive, BombIsRefusedBeforeItGoesOff) {
   ReadSettings settings;
   settings.limits.unpacked_bytes = 1 << 20;
