@@ -27,18 +27,23 @@ std::uint16_t to_units(double cells) {
   return static_cast<std::uint16_t>(std::min(std::floor(cells * k_units_per_cell + 0.5), 65535.0));
 }
 
-// Calls work(position in the brick, index of the sample) up to `last` along each axis, back and forth so that each
-// position is a neighbour of the one before.
+// Calls work(position in the brick, index of the sample) up to `last` along each axis: cubes of two by two by two
+// samples, back and forth so that each is a neighbour of the one before.
 template <class Work>
 void for_each_sample(std::int32_t last, const Work& work) {
-  Index3 p{0, 0, 0}, step{1, 1, 1};
-  for (p.z = 0; p.z <= last; ++p.z, step.y = -step.y)
-    for (p.y = step.y > 0 ? 0 : last; p.y >= 0 && p.y <= last; p.y += step.y, step.x = -step.x)
-      for (p.x = step.x > 0 ? 0 : last; p.x >= 0 && p.x <= last; p.x += step.x) work(p, flat_index(p, {9, 9, 9}));
+  const std::int32_t end = last / 2;
+  Index3 c{0, 0, 0}, step{1, 1, 1};
+  for (c.z = 0; c.z <= end; ++c.z, step.y = -step.y)
+    for (c.y = step.y > 0 ? 0 : end; c.y >= 0 && c.y <= end; c.y += step.y, step.x = -step.x)
+      for (c.x = step.x > 0 ? 0 : end; c.x >= 0 && c.x <= end; c.x += step.x)
+        for (std::int32_t i = 0; i < 8; ++i) {
+          const Index3 p = c * 2 + cube_corner(i);
+          if (p.x <= last && p.y <= last && p.z <= last) work(p, flat_index(p, {9, 9, 9}));
+        }
 }
 
-// Measures along a walk over the lattice. Each query is bounded by how far the last answer's triangle is from here,
-// which is mostly the answer already.
+// Measures along a walk over the lattice. The answers for a cube of two by two by two points are mostly among a few
+// triangles, which the tree is asked for once; and mostly the last answer's triangle, with which each search begins.
 class Walk {
  public:
   Walk(const ClosestTriangle& triangles, const TriangleMesh& mesh) : triangles_(triangles), mesh_(mesh) {}
@@ -46,19 +51,36 @@ class Walk {
   std::uint16_t measure(const Index3& point) {
     throw_if_cancelled();
     const Vec3d p(point);
-    double bound = std::numeric_limits<double>::infinity();
-    if (last_) {
-      const auto [a, b, c] = mesh_.corners(last_.triangle);
-      bound = std::sqrt(closest_on_triangle(p, a, b, c).distance_squared) * (1 + 1e-9);
-    }
-    last_ = triangles_.closest(p, bound);
+    if (const Index3 cube{point.x & ~1, point.y & ~1, point.z & ~1}; cube != cube_) enter(cube);
+    last_ = collected_ ? triangles_.closest(p, last_from(p), nearby_) : triangles_.closest(p, last_from(p));
     return to_units(std::sqrt(last_.distance_squared));
   }
 
  private:
+  static constexpr double k_half_cube_diagonal = 0.8661;
+
+  void enter(const Index3& cube) {
+    cube_ = cube;
+    if (crowded_) return;
+    const Vec3d center = Vec3d(cube) + Vec3d{0.5, 0.5, 0.5};
+    last_ = last_ ? last_from(center) : triangles_.closest(center);
+    collected_ = triangles_.collect(center, k_half_cube_diagonal, std::sqrt(last_.distance_squared), nearby_);
+    crowded_ = !collected_;  // where triangles are far smaller than cells: also in the next cubes
+  }
+
+  ClosestHit last_from(const Vec3d& p) const {
+    if (!last_) return {};
+    const auto [a, b, c] = mesh_.corners(last_.triangle);
+    const ClosestOnTriangle on = closest_on_triangle(p, a, b, c);
+    return {on.distance_squared, on.point, on.weights, last_.triangle};
+  }
+
   const ClosestTriangle& triangles_;
   const TriangleMesh& mesh_;
   ClosestHit last_;
+  Index3 cube_{-1, -1, -1};
+  ClosestTriangle::Nearby nearby_;
+  bool collected_ = false, crowded_ = false;
 };
 
 // Triangles that all searches for the closest one may look at together: minutes. Where triangles are of about the size

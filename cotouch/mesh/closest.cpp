@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 namespace cotouch {
 namespace {
@@ -26,15 +27,21 @@ Four all(double value) {
   return Four{f, f, f, f};
 }
 
+Four load(const float* values) {
+  Four four;
+  std::memcpy(&four, values, sizeof four);
+  return four;
+}
+
 // How far x lies outside [low, high], lane by lane.
 Four outside(const Four& x, const float* low, const float* high) {
-  Four l, h;
-  std::memcpy(&l, low, sizeof l);
-  std::memcpy(&h, high, sizeof h);
-  const Four below = l - x, above = x - h, zero{};
+  const Four below = load(low) - x, above = x - load(high), zero{};
   const Four larger = below > above ? below : above;
   return larger > zero ? larger : zero;
 }
+
+// Each level of nodes leaves at most three behind while the fourth is opened.
+constexpr std::size_t k_most_entries = 3 * (TriangleTree::k_max_depth / 2 + 1) + 4;
 
 // The closest point of segment ab, as the weight of b.
 double along_segment(const Vec3d& p, const Vec3d& a, const Vec3d& b) {
@@ -100,6 +107,63 @@ ClosestOnTriangle closest_on_triangle(const Vec3d& p, const Vec3d& a, const Vec3
   return at(a + ab * v + ac * w, {1 - v - w, v, w});
 }
 
+ClosestTriangle::Leaf::Leaf(std::span<const Corners> triangles, std::uint32_t index) : first(index) {
+  Box3d box;
+  for (const Corners& t : triangles)
+    for (const Vec3d& v : {t.a, t.b, t.c}) box.add(v);
+  origin = box.center();
+  const Vec3d half = box.size() * 0.5;
+  size = static_cast<float>(std::max({half.x, half.y, half.z}));
+  for (std::size_t lane = 0; lane < triangles.size(); ++lane) {
+    std::array<Vec3d, 3> v{triangles[lane].a, triangles[lane].b, triangles[lane].c};
+    const auto squared = [&](std::size_t i) { return norm_squared(v[(i + 1) % 3] - v[i]); };
+    const std::size_t longest = squared(0) >= squared(1) && squared(0) >= squared(2) ? 0
+                                : squared(1) >= squared(2)                           ? 1
+                                                                                     : 2;
+    std::rotate(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(longest), v.end());
+    // Whatever rounding leaves of a needle's width, the axes are at right angles; those that a needle or a point does
+    // not have are zero, and then count for nothing.
+    const Vec3d u = normalized(v[1] - v[0]);
+    const auto upright = [&](const Vec3d& w) { return normalized(w - u * dot(u, w)); };
+    const Vec3d w = upright(upright(v[2] - v[0]));
+    const std::array<Vec3d, 3> axes{u, w, cross(u, w)};
+    // The rectangle has the longest edge for a side, and the third corner on the opposite one.
+    const double length_along = dot(u, v[1] - v[0]), length_across = dot(w, v[2] - v[0]);
+    const Vec3d middle = u * (length_along / 2) + w * (length_across / 2);
+    half_size[0][lane] = static_cast<float>(length_along / 2);
+    half_size[1][lane] = static_cast<float>(length_across / 2);
+    for (std::size_t k = 0; k < 3; ++k) {
+      center[k][lane] = static_cast<float>(v[0][k] + middle[k] - origin[k]);
+      for (std::size_t i = 0; i < 3; ++i) axis[i][k][lane] = static_cast<float>(axes[i][k]);
+    }
+  }
+}
+
+// How far the rectangles are from p.
+struct ClosestTriangle::Leaf::Rough {
+  Four squared;
+  float size;  // of what was rounded
+};
+
+ClosestTriangle::Leaf::Rough ClosestTriangle::Leaf::measure(const Vec3d& p) const {
+  const Vec3d q = p - origin;
+  const Four x = all(q.x) - load(center[0]), y = all(q.y) - load(center[1]), z = all(q.z) - load(center[2]);
+  const auto along = [&](std::size_t i) { return x * load(axis[i][0]) + y * load(axis[i][1]) + z * load(axis[i][2]); };
+  const auto beyond = [&](std::size_t i) {
+    const Four at = along(i), end = load(half_size[i]), zero{};
+    const Four above = at - end, below = -end - at;
+    const Four larger = above > below ? above : below;
+    return larger > zero ? larger : zero;
+  };
+  const Four u = beyond(0), v = beyond(1), n = along(2);
+  return {u * u + v * v + n * n, size + static_cast<float>(std::max({std::fabs(q.x), std::fabs(q.y), std::fabs(q.z)}))};
+}
+
+Four ClosestTriangle::Node::distances_squared(const Four& x, const Four& y, const Four& z) const {
+  const Four dx = outside(x, low[0], high[0]), dy = outside(y, low[1], high[1]), dz = outside(z, low[2], high[2]);
+  return dx * dx + dy * dy + dz * dz;
+}
+
 ClosestTriangle::ClosestTriangle(const TriangleMesh& mesh) {
   const TriangleTree tree = build_triangle_tree(mesh, k_leaf_size);
   triangles_.reserve(tree.order.size());
@@ -139,8 +203,9 @@ ClosestTriangle::ClosestTriangle(const TriangleMesh& mesh) {
       if (!used) continue;
       const TriangleTree::Node& child = tree.nodes[children[i]];
       if (child.right == 0) {
-        node.child[i] = child.first;
+        node.child[i] = static_cast<std::uint32_t>(leaves_.size());
         node.count[i] = static_cast<std::uint8_t>(child.count);
+        leaves_.emplace_back(std::span(triangles_).subspan(child.first, child.count), child.first);
       } else {
         node.child[i] = static_cast<std::uint32_t>(pending.size());
         pending.push_back(children[i]);
@@ -151,23 +216,54 @@ ClosestTriangle::ClosestTriangle(const TriangleMesh& mesh) {
   }
 }
 
-ClosestHit ClosestTriangle::closest(const Vec3d& p, double upper_bound) const noexcept {
-  ClosestHit best;
-  if (nodes_.empty() || !(upper_bound >= 0)) return best;
-  best.distance_squared = upper_bound * upper_bound;
+// Boxes and triangles are measured in float, four at a time, from the query rounded to float. They are ruled out only
+// when they are further away than a limit by more than rounding can explain: if the measured distance d is wrong by
+// less than e, then (d + e)^2 <= (1 + 1e-3) d^2 + 1001 e^2. For boxes e = 2^-22 s with coordinates up to s, for
+// triangles e = 2^-19 s. Kept below infinity, which is where the unused places of a node are.
+struct ClosestTriangle::Limit {
+  double slack;
+  float squared = 0;
 
-  // Boxes are measured in float, four at a time, from the query rounded to float. A box rules out its triangles only
-  // when it is further away than the best by more than rounding can explain: with coordinates up to s the measured
-  // distance d is wrong by less than e = 2^-22 s, and (d + e)^2 <= (1 + 1e-3) d^2 + 1001 e^2. Kept below infinity,
-  // which is where the unused places of a node are.
+  Limit(const Vec3d& from_center, double distance_squared) {
+    const double s = std::max({std::fabs(from_center.x), std::fabs(from_center.y), std::fabs(from_center.z)});
+    slack = 1001 * 0x1p-44 * s * s;
+    set(distance_squared);
+  }
+  void set(double distance_squared) {
+    const double with_room = distance_squared * (1 + 1.1e-3) + slack;
+    squared = static_cast<float>(std::min(with_room, static_cast<double>(std::numeric_limits<float>::max())));
+  }
+  float of(const Leaf::Rough& rough) const { return squared + 1001 * 0x1p-38F * rough.size * rough.size; }
+};
+
+ClosestHit ClosestTriangle::closest(const Vec3d& p, double upper_bound) const noexcept {
+  ClosestHit bound;
+  if (!(upper_bound >= 0)) return bound;
+  bound.distance_squared = upper_bound * upper_bound;
+  return closest(p, bound);
+}
+
+void ClosestTriangle::look_at(const Group& group, const Vec3d& p, ClosestHit& best, Limit& limit) const noexcept {
+  const Leaf& leaf = leaves_[group.leaf];
+  const Leaf::Rough rough = leaf.measure(p);
+  for (std::uint32_t i = 0; i < group.count; ++i) {
+    if (rough.squared[i] > limit.of(rough)) continue;
+    const Corners& t = triangles_[leaf.first + i];
+    if (t.index == best.triangle) continue;
+    const ClosestOnTriangle on = closest_on_triangle(p, t.a, t.b, t.c);
+    const bool closer = on.distance_squared < best.distance_squared ||
+                        (on.distance_squared == best.distance_squared && t.index < best.triangle);
+    if (!closer) continue;
+    best = {on.distance_squared, on.point, on.weights, t.index};
+    limit.set(on.distance_squared);
+  }
+}
+
+ClosestHit ClosestTriangle::closest(const Vec3d& p, const ClosestHit& known) const noexcept {
+  if (nodes_.empty()) return {};
+  ClosestHit best = known;
   const Vec3d from_center = p - center_;
-  const double s = std::max({std::fabs(from_center.x), std::fabs(from_center.y), std::fabs(from_center.z)});
-  const double slack = 1001 * 0x1p-44 * s * s;
-  const auto limit = [&] {
-    const double with_room = best.distance_squared * (1 + 1.1e-3) + slack;
-    return static_cast<float>(std::min(with_room, static_cast<double>(std::numeric_limits<float>::max())));
-  };
-  float limit_now = limit();
+  Limit limit(from_center, best.distance_squared);
   const Four x = all(from_center.x), y = all(from_center.y), z = all(from_center.z);
 
   struct Entry {
@@ -175,39 +271,67 @@ ClosestHit ClosestTriangle::closest(const Vec3d& p, double upper_bound) const no
     std::uint32_t child;
     std::uint32_t count;
   };
-  // Each level of nodes leaves at most three entries behind while the fourth is opened.
-  Entry stack[3 * (TriangleTree::k_max_depth / 2 + 1) + 4];
+  Entry stack[k_most_entries];
   std::size_t size = 0;
   stack[size++] = {0, 0, 0};
   while (size > 0) {
     const Entry entry = stack[--size];
-    if (entry.distance_squared > limit_now) continue;
+    if (entry.distance_squared > limit.squared) continue;
     if (entry.count > 0) {
-      for (std::uint32_t i = entry.child; i < entry.child + entry.count; ++i) {
-        const Corners& t = triangles_[i];
-        const ClosestOnTriangle on = closest_on_triangle(p, t.a, t.b, t.c);
-        const bool closer = on.distance_squared < best.distance_squared ||
-                            (on.distance_squared == best.distance_squared && t.index < best.triangle);
-        if (closer) best = {on.distance_squared, on.point, on.weights, t.index};
-      }
-      limit_now = limit();
+      look_at({entry.child, entry.count, 0}, p, best, limit);
       continue;
     }
     const Node& node = nodes_[entry.child];
-    const Four dx = outside(x, node.low[0], node.high[0]);
-    const Four dy = outside(y, node.low[1], node.high[1]);
-    const Four dz = outside(z, node.low[2], node.high[2]);
-    const Four d = dx * dx + dy * dy + dz * dz;
+    const Four d = node.distances_squared(x, y, z);
     // The nearest child goes on top.
     const std::size_t floor = size;
     for (int i = 0; i < 4; ++i) {
-      if (!(d[i] <= limit_now)) continue;
+      if (!(d[i] <= limit.squared)) continue;
       std::size_t at = size++;
       for (; at > floor && stack[at - 1].distance_squared < d[i]; --at) stack[at] = stack[at - 1];
       stack[at] = {d[i], node.child[i], node.count[i]};
     }
   }
   if (!best) best.distance_squared = std::numeric_limits<double>::infinity();
+  return best;
+}
+
+bool ClosestTriangle::collect(const Vec3d& center, double radius, double distance, Nearby& nearby) const noexcept {
+  nearby.size = 0;
+  if (nodes_.empty()) return true;
+  const Vec3d from_center = center - center_;
+  const double reach = distance + 2 * radius;
+  const Limit limit(from_center, reach * reach);
+  const Four x = all(from_center.x), y = all(from_center.y), z = all(from_center.z);
+  std::uint32_t stack[k_most_entries];
+  std::size_t size = 0;
+  stack[size++] = 0;
+  while (size > 0) {
+    const Node& node = nodes_[stack[--size]];
+    const Four d = node.distances_squared(x, y, z);
+    for (int i = 0; i < 4; ++i) {
+      if (!(d[i] <= limit.squared)) continue;
+      if (node.count[i] == 0) {
+        stack[size++] = node.child[i];
+        continue;
+      }
+      const Leaf::Rough rough = leaves_[node.child[i]].measure(center);
+      float nearest = rough.squared[0];
+      for (int lane = 1; lane < node.count[i]; ++lane) nearest = std::min(nearest, rough.squared[lane]);
+      if (nearest > limit.of(rough)) continue;
+      if (nearby.size == nearby.groups.size()) return false;
+      const float least = std::max(0.0F, std::sqrt(nearest) - static_cast<float>(radius));
+      nearby.groups[nearby.size++] = {node.child[i], node.count[i], least * least};
+    }
+  }
+  return true;
+}
+
+ClosestHit ClosestTriangle::closest(const Vec3d& p, const ClosestHit& known, const Nearby& nearby) const noexcept {
+  ClosestHit best = known;
+  Limit limit(p - center_, best.distance_squared);
+  for (std::size_t i = 0; i < nearby.size; ++i)
+    if (nearby.groups[i].least_squared <= limit.squared) look_at(nearby.groups[i], p, best, limit);
   return best;
 }
 

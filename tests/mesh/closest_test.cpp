@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 namespace cotouch::this_file {
 namespace {
@@ -89,6 +90,57 @@ TEST(ClosestTriangle, EqualsASearchThroughAllTrianglesBitForBit) {
       ASSERT_EQ(tree.closest(p, d * 1.0001 + 1e-12).triangle, expected.triangle);
     }
   }
+}
+
+// Large triangles through many places, needles along and across the axes, and many far smaller than the places.
+std::vector<TriangleMesh> soups_for_places() {
+  TriangleMesh needles;
+  Random random(9);
+  for (int i = 0; i < 400; ++i) {
+    const auto first = static_cast<std::uint32_t>(needles.vertices.size());
+    const Vec3d at = random.vector(0, 0.1), along = i % 2 == 0 ? Vec3d{0.05, 0, 0} : random.direction() * 0.05;
+    const double width = std::pow(10.0, -3 - i % 12);
+    needles.vertices.push_back(at);
+    needles.vertices.push_back(at + along);
+    needles.vertices.push_back(at + along * random.uniform() + random.direction() * width);
+    needles.triangles.push_back({first, first + 1, first + 2});
+  }
+  return {random_soup(5, 600), needles, make_sphere(0.05, 5), make_box({0.1, 0.1, 0.1}), TriangleMesh{}};
+}
+
+TEST(ClosestTriangle, EqualsASearchThroughAllForAWholePlaceAtOnce) {
+  std::size_t collected = 0, crowded = 0;
+  for (const TriangleMesh& mesh : soups_for_places()) {
+    const ClosestTriangle tree(mesh);
+    Random random(6);
+    for (int i = 0; i < 60; ++i) {
+      const Vec3d center = random.vector(0, 0.2);
+      const double radius = std::pow(10.0, -2 - 2 * random.uniform());
+      ClosestHit known = search_all(mesh, center);
+      ClosestTriangle::Nearby nearby;
+      if (!tree.collect(center, radius, std::sqrt(known.distance_squared), nearby)) {
+        ++crowded;
+        continue;
+      }
+      ++collected;
+      for (int j = 0; j < 20; ++j) {
+        const Vec3d p = center + random.direction() * (radius * (j % 2 == 0 ? 0.9999 : random.uniform()));
+        if (known) {
+          const auto [a, b, c] = mesh.corners(known.triangle);
+          const ClosestOnTriangle on = closest_on_triangle(p, a, b, c);
+          known = {on.distance_squared, on.point, on.weights, known.triangle};
+        }
+        const ClosestHit expected = search_all(mesh, p), hit = tree.closest(p, known, nearby);
+        ASSERT_EQ(hit.triangle, expected.triangle);
+        ASSERT_EQ(hit.distance_squared, expected.distance_squared);
+        ASSERT_EQ(hit.point, expected.point);
+        ASSERT_EQ(tree.closest(p, known).triangle, expected.triangle);
+        known = hit;
+      }
+    }
+  }
+  EXPECT_GT(collected, 150U);
+  EXPECT_GT(crowded, 3U);
 }
 
 TEST(ClosestTriangle, FindsNothingBeyondTheBound) {
