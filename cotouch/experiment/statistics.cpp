@@ -2,6 +2,8 @@
 
 #include <cotouch/base/error.h>
 
+#include <boost/math/special_functions/beta.hpp>
+
 #include <cmath>
 #include <limits>
 #include <string>
@@ -15,29 +17,9 @@ void need(std::size_t have, std::size_t wanted) {
                 " are needed. Run more trials.");
 }
 
-// The continued fraction of I_x(a, b), which converges fast for x < (a + 1) / (a + b + 2).
-double beta_fraction(double a, double b, double x) {
-  constexpr double k_tiny = 1e-300;
-  const auto away_from_zero = [](double v) { return std::abs(v) < k_tiny ? k_tiny : v; };
-  double c = 1, d = 1 / away_from_zero(1 - (a + b) * x / (a + 1)), result = d;
-  for (int i = 1; i < 1000; ++i) {
-    const double m = i;
-    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-    d = 1 / away_from_zero(1 + even * d);
-    c = away_from_zero(1 + even / c);
-    result *= d * c;
-    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-    d = 1 / away_from_zero(1 + odd * d);
-    c = away_from_zero(1 + odd / c);
-    result *= d * c;
-    if (std::abs(d * c - 1) < 1e-15) break;
-  }
-  return result;
-}
-
 // P(|T| >= |t|).
 double both_tails(double t, double freedom) {
-  return std::isfinite(t) ? incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) : 0;
+  return std::isfinite(t) ? boost::math::ibeta(freedom / 2, 0.5, freedom / (freedom + t * t)) : 0;
 }
 
 TestResult test_of_zero(std::span<const double> differences) {
@@ -73,14 +55,6 @@ double standard_deviation(std::span<const double> values) {
   double sum = 0;
   for (const double value : values) sum += (value - middle) * (value - middle);
   return std::sqrt(sum / static_cast<double>(values.size() - 1));
-}
-
-double incomplete_beta(double a, double b, double x) {
-  if (x <= 0) return 0;
-  if (x >= 1) return 1;
-  const double front =
-      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
-  return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
 TestResult paired_t_test(std::span<const double> a, std::span<const double> b) {

@@ -1,6 +1,6 @@
 // Statistics of trials: mean, deviation, the paired t-test and the two-way analysis of variance with repeated
 // measures, as paper 004 uses them (section 5, Figure 14); median and percentiles are in inputs.h. Probabilities are
-// exact, by the incomplete beta function.
+// exact, by Boost's incomplete beta function.
 #pragma once
 
 #include <span>
@@ -11,9 +11,6 @@ namespace cotouch {
 // All of these throw Error if there are too few values to say anything (none; one, for deviations and tests).
 double mean(std::span<const double> values);
 double standard_deviation(std::span<const double> values);  // of a sample: n - 1
-
-// I_x(a, b) for 0 <= x <= 1: the share of the beta function's integral up to x. By its continued fraction (Lentz).
-double incomplete_beta(double a, double b, double x);
 
 struct TestResult {
   double statistic = 0;            // t or F
