@@ -3,6 +3,7 @@
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/read_file.h>
+#include <cotouch/net/toml.h>
 
 #include <algorithm>
 #include <array>
@@ -11,13 +12,6 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
-
-#define TOML_HEADER_ONLY 1
-// What toml++ 3.3 asserts about its input, a hostile file can break, and its parser copes. So that an assertion neither
-// stops the process nor becomes an assumption of the optimiser, it is nothing in every build.
-#undef NDEBUG
-#define TOML_ASSERT(expr) static_assert(true)
-#include <toml++/toml.h>
 
 namespace cotouch {
 namespace {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cotouch/base/error.h>
+#include <cotouch/net/toml.h>
 #include <cotouch/session/arbitration.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/plain_number.h>
@@ -14,13 +15,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#define TOML_HEADER_ONLY 1
-// What toml++ 3.3 asserts about its input, a hostile file can break, and its parser copes. So that an assertion neither
-// stops the process nor becomes an assumption of the optimiser, it is nothing in every build.
-#undef NDEBUG
-#define TOML_ASSERT(expr) static_assert(true)
-#include <toml++/toml.h>
 
 namespace cotouch {
 
