@@ -39,15 +39,26 @@ class Descriptor {
   int fd_;
 };
 
-// Zero, or the reason.
-int write_all(int fd, std::span<const std::span<const std::byte>> pieces) {
-  for (std::span<const std::byte> piece : pieces)
-    while (!piece.empty()) {
-      const ssize_t count = ::write(fd, piece.data(), piece.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return errno;
-      piece = piece.subspan(static_cast<std::size_t>(count));
-    }
+struct CannotWrite {
+  int reason;
+};
+
+using Produce = std::function<void(const WriteBytes&)>;
+
+// Zero, or the reason. What `produce` throws goes on.
+int write_all(int fd, const Produce& produce) {
+  try {
+    produce([fd](std::span<const std::byte> piece) {
+      while (!piece.empty()) {
+        const ssize_t count = ::write(fd, piece.data(), piece.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) throw CannotWrite{errno};
+        piece = piece.subspan(static_cast<std::size_t>(count));
+      }
+    });
+  } catch (const CannotWrite& failure) {
+    return failure.reason;
+  }
   return 0;
 }
 
@@ -138,7 +149,13 @@ FolderLock::~FolderLock() {
 FolderLock::FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {
 }
 
-void write_file(const fs::path& given, std::span<const std::span<const std::byte>> pieces) {
+void write_file(const fs::path& path, std::span<const std::span<const std::byte>> pieces) {
+  write_file(path, [pieces](const WriteBytes& write) {
+    for (const std::span<const std::byte> piece : pieces) write(piece);
+  });
+}
+
+void write_file(const fs::path& given, const Produce& produce) {
   std::error_code ignored;
   // A link is followed, not replaced.
   const fs::path path = fs::is_symlink(given, ignored) ? fs::weakly_canonical(given, ignored) : given;
@@ -149,7 +166,7 @@ void write_file(const fs::path& given, std::span<const std::span<const std::byte
     if (fd.get() < 0 && errno == ENXIO && fs::is_fifo(status))
       throw Error("Cannot write " + given.string() + ": it is a pipe that nobody reads.", ErrorCode::io);
     if (fd.get() < 0 || ::fcntl(fd.get(), F_SETFL, 0) != 0) fail("write", given, errno);
-    if (const int reason = write_all(fd.get(), pieces); reason != 0) fail("write", given, reason);
+    if (const int reason = write_all(fd.get(), produce); reason != 0) fail("write", given, reason);
     return;
   }
 
@@ -164,7 +181,13 @@ void write_file(const fs::path& given, std::span<const std::span<const std::byte
   if (fd < 0) fail("write", given, errno);
   named = nameless.get() < 0;
 
-  int reason = write_all(fd, pieces);
+  int reason = 0;
+  try {
+    reason = write_all(fd, produce);
+  } catch (...) {
+    if (named) ::unlink(temporary.c_str());
+    throw;
+  }
   if (reason == 0 && ::fsync(fd) != 0) reason = errno;
   if (reason == 0 && !named) {
     // linkat does not replace, so the file gets a passing name first.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -13,6 +14,10 @@ namespace cotouch {
 // only then gives it its name. A failed or killed write therefore leaves what was there before and nothing else.
 // Devices and pipes that somebody reads ("/dev/stdout") are written to directly. Throws Error with the system's reason.
 void write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> pieces);
+// The same for what is larger than memory: `produce` calls `write` with one piece after another. What it throws leaves
+// the old file as it was.
+using WriteBytes = std::function<void(std::span<const std::byte>)>;
+void write_file(const std::filesystem::path& path, const std::function<void(const WriteBytes& write)>& produce);
 void write_file(const std::filesystem::path& path, std::string_view contents);
 
 // Makes a folder and those it lies in, on the disk and not just in memory. Throws Error with the system's reason.

@@ -78,17 +78,28 @@ std::size_t ReadableFile::read_beginning(std::span<std::byte> buffer) const {
   return read_into(buffer, fd_, path_);
 }
 
-FileCopy ReadableFile::copy() const {
-  if (size_ == 0) return {};
+void ReadableFile::read_at(std::uint64_t offset, std::span<std::byte> buffer) const {
+  while (!buffer.empty()) {
+    const ssize_t count = ::pread(fd_, buffer.data(), buffer.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) say_reason(path_, errno);
+    if (count == 0) refuse_to_read(path_, "it was cut short", ErrorCode::damaged_file);
+    buffer = buffer.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+}
+
+FileCopy ReadableFile::copy(std::uint64_t most) const {
+  const std::size_t size = std::min(size_, most);
+  if (size == 0) return {};
   const std::string no_memory =
-      "its " + std::to_string(size_) + " bytes are more than half of the memory that is free; close other programs";
-  if (size_ > free_memory() / 2) refuse_to_read(path_, no_memory, ErrorCode::too_large);
-  void* address = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      "its " + std::to_string(size) + " bytes are more than half of the memory that is free; close other programs";
+  if (size > free_memory() / 2) refuse_to_read(path_, no_memory, ErrorCode::too_large);
+  void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED) refuse_to_read(path_, no_memory, ErrorCode::too_large);
-  std::shared_ptr<const void> keep_alive(address,
-                                         [size = size_](const void* p) { ::munmap(const_cast<void*>(p), size); });
-  const std::size_t have = read_into({static_cast<std::byte*>(address), size_}, fd_, path_);
-  ::mprotect(address, size_, PROT_READ);
+  std::shared_ptr<const void> keep_alive(address, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
+  const std::size_t have = read_into({static_cast<std::byte*>(address), size}, fd_, path_);
+  ::mprotect(address, size, PROT_READ);
   return {{static_cast<const std::byte*>(address), have}, std::move(keep_alive)};
 }
 

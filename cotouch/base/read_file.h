@@ -37,9 +37,12 @@ class ReadableFile {
 
   // Fills the buffer from the file's beginning; returns how much there was. Throws Error if it cannot be read.
   std::size_t read_beginning(std::span<std::byte> buffer) const;
-  // As much of it as there was when it was opened, or less if it was cut short meanwhile. Throws Error if it cannot be
-  // read or would take more than half of the memory that is free: others need some, and so does what is made of it.
-  FileCopy copy() const;
+  // Fills the buffer from there on. Throws Error if it cannot, or if the file was cut short. From any thread.
+  void read_at(std::uint64_t offset, std::span<std::byte> buffer) const;
+  // As much of it as there was when it was opened, but no more than `most` bytes; less if it was cut short meanwhile.
+  // Throws Error if it cannot be read or would take more than half of the memory that is free: others need some, and so
+  // does what is made of it.
+  FileCopy copy(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
 
  private:
   std::filesystem::path path_;
