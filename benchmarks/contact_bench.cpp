@@ -5,7 +5,9 @@
 #include <cotouch/base/random.h>
 #include <cotouch/base/trig.h>
 #include <cotouch/contact/cold_caches.h>
-#include <cotouch/contact/nested.h>
+#include <cotouch/contact/cost.h>
+#include <cotouch/contact/exhaustive/exhaustive.h>
+#include <cotouch/contact/nested/nested.h>
 #include <cotouch/field/build.h>
 #include <cotouch/shell/build.h>
 
@@ -71,7 +73,7 @@ Pose shaken(Random& random, const Vec3d& place, double shake) {
 // One pair with all that its evaluation needs.
 struct Walk {
   NestedContact engine;
-  ContactScratch scratch;
+  NestedWorkspace scratch;
   CoherenceCache cache;
   PairContact contact;
 
@@ -85,7 +87,7 @@ void walk(benchmark::State& state, const Field& field, const Vec3d& place, doubl
   Random random(3);
   double nodes = 0;
   for (auto _ : state) {
-    w.engine.evaluate({shaken(random, place, shake)}, {}, Detail::everything(), w.scratch,
+    w.engine.evaluate({{shaken(random, place, shake)}, {}}, Detail::everything(), w.scratch,
                       coherence ? &w.cache : nullptr, w.contact);
     nodes += w.contact.stats.visited;
   }
@@ -121,7 +123,7 @@ void in_hole_budgeted(benchmark::State& state) {
   Random random(3);
   double nodes = 0;
   for (auto _ : state) {
-    w.engine.evaluate({shaken(random, k_pushed, 2e-5)}, {}, Detail::by_work(budget, w.contact.stats.level), w.scratch,
+    w.engine.evaluate({{shaken(random, k_pushed, 2e-5)}, {}}, Detail::by_work(budget, w.contact.stats.level), w.scratch,
                       &w.cache, w.contact);
     nodes += w.contact.stats.visited;
   }
@@ -141,7 +143,7 @@ void cold(benchmark::State& state) {
     caches.chill();
     benchmark::DoNotOptimize(caches.sum());
     const auto start = std::chrono::steady_clock::now();
-    w.engine.evaluate(shell, {}, Detail::everything(), w.scratch, nullptr, w.contact);
+    w.engine.evaluate({shell, {}}, Detail::everything(), w.scratch, nullptr, w.contact);
     state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     nodes += w.contact.stats.visited;
   }
@@ -153,9 +155,9 @@ BENCHMARK(cold)->ArgName("in_hole")->Arg(0)->Arg(1)->UseManualTime()->Unit(bench
 // the last node, so the one that comes nearest is measured and `full_ms` scaled by the rest.
 void full_millisecond_cold(benchmark::State& state) {
   Walk w(pair().hole);
-  const WorkBudget budget = calibrate_budget(pair().shell, pair().hole, 1000);
+  const WorkBudget budget = calibrate_budget(w.engine, 1000);
   const auto evaluate = [&](std::uint32_t level) {
-    w.engine.evaluate({Pose{k_pushed, {}}}, {}, Detail::at(level), w.scratch, nullptr, w.contact);
+    w.engine.evaluate({{Pose{k_pushed, {}}}, {}}, Detail::at(level), w.scratch, nullptr, w.contact);
     return static_cast<double>(w.contact.stats.visited) / budget.warm;
   };
   const auto missed = [&](std::uint32_t level) { return std::fabs(evaluate(level) - 1); };
@@ -182,14 +184,16 @@ BENCHMARK(full_millisecond_cold)->UseManualTime()->Unit(benchmark::kMicrosecond)
 
 // Every point, no tree.
 void exhaustive(benchmark::State& state) {
-  Walk w(pair().hole);
+  const ExhaustiveContact engine(pair().shell, pair().hole, {});
+  const std::unique_ptr<ContactWorkspace> workspace = engine.make_workspace();
+  PairContact contact;
   Random random(3);
-  double nodes = 0;
+  double points = 0;
   for (auto _ : state) {
-    w.engine.evaluate_exhaustively({shaken(random, k_pushed, 2e-5)}, {}, 99, w.scratch, w.contact);
-    nodes += w.contact.stats.visited;
+    engine.evaluate({{shaken(random, k_pushed, 2e-5)}, {}}, Detail::everything(), *workspace, nullptr, contact);
+    points += contact.stats.visited;
   }
-  report(state, nodes, w.contact);
+  report(state, points, contact);
 }
 BENCHMARK(exhaustive)->Unit(benchmark::kMicrosecond);
 

@@ -1,6 +1,6 @@
 // What a cycle costs besides contact: coupling, the 6x6 solve, limits, publishing. (The paper: about 5 us a solve.)
+#include <cotouch/device/simulated_device.h>
 #include <cotouch/touch/loop.h>
-#include <cotouch/touch/simulated_device.h>
 
 #include <benchmark/benchmark.h>
 

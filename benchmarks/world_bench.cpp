@@ -1,4 +1,5 @@
 // What steps of whole worlds cost.
+#include <cotouch/contact/nested/nested.h>
 #include <cotouch/experiment/world_scenes.h>
 #include <cotouch/world/step.h>
 
@@ -79,7 +80,7 @@ void memory_of_a_pair(benchmark::State& state) {
   constexpr std::uint32_t k_points = 1U << 20;
   double shared = 0;
   for (auto _ : state) {
-    ContactScratch scratch;
+    NestedWorkspace scratch;
     scratch.reserve(k_points);
     const auto bytes = [](const auto& v) { return static_cast<double>(v.capacity() * sizeof(v[0])); };
     shared = static_cast<double>(sizeof scratch) + bytes(scratch.points) + bytes(scratch.distances) +

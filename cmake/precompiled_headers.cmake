@@ -18,7 +18,7 @@ endif()
 
 # cotouch_precompile(TARGET HEADERS...): or, if OTHER has the same already, cotouch_precompile(TARGET REUSE_FROM OTHER).
 function(cotouch_precompile target)
-  if(NOT COTOUCH_PRECOMPILED_HEADERS STREQUAL "ALL" AND NOT (COTOUCH_PRECOMPILED_HEADERS STREQUAL "TESTS" AND target MATCHES "^test_"))
+  if(NOT COTOUCH_PRECOMPILED_HEADERS STREQUAL "ALL" AND NOT (COTOUCH_PRECOMPILED_HEADERS STREQUAL "TESTS" AND target MATCHES "^tests_"))
     return()
   endif()
   if(ARGV1 STREQUAL "REUSE_FROM")

@@ -1,4 +1,4 @@
-# Writes a header with a hash of the source code that decides what a prepared part looks like (see contact/cache.h).
+# Writes a header with a hash of the source code that decides what a prepared part looks like (see part/cache.h).
 # Usage: cmake -DSOURCES=<list> -DHEADER=<file> -P preparation_version.cmake
 cmake_minimum_required(VERSION 3.25)
 set(hashes "")

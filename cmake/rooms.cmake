@@ -1,83 +1,34 @@
 # The library, made of rooms in the order in which they may include each other. Five targets, so that a program links no
 # more than it uses, and `cotouch`, which brings all of them:
 #   cotouch::core     preparing and touching; needs nothing but threads
-#   cotouch::reading  mesh files, by way of the program cotouch-read-mesh (which alone needs assimp, zlib and expat)
+#   cotouch::reading  mesh files, by way of the program cotouch-read-mesh (which alone needs assimp, minizip and expat)
 #   cotouch::net      datagrams between peers: encryption, invitations, links that lose and delay (libsodium, Boost)
 #   cotouch::session  a running world and the people in it, scene files, recordings (toml++, JSON, SQLite, meshoptimizer)
 #   cotouch::serve    HTTP and WebSocket for the viewer (Boost, OpenSSL)
-set(COTOUCH_CORE_ROOMS base mesh shapes field shell elastic contact world touch)
+set(COTOUCH_COMPUTING_ROOMS mesh shapes field shell elastic part contact world)
+set(COTOUCH_CORE_ROOMS base ${COTOUCH_COMPUTING_ROOMS} device touch)
 set(COTOUCH_ROOMS ${COTOUCH_CORE_ROOMS} net session serve)
 set(COTOUCH_READING_FILES cotouch/mesh/import.cpp cotouch/mesh/reader_process.cpp)
 
-# Headers take longer to compile than what is written here. Builds that are mostly made whole therefore compile several
-# files of a room as one. That each file stands by itself is seen in the debug build (./dev lint, ./dev soak). These do here
-# too, because each uses a short name for itself that another file of its room uses as well.
-option(COTOUCH_FILES_TOGETHER "Compile files of a room together" OFF)
-set(COTOUCH_FILES_ALONE
-  elastic/dense elastic/dissection elastic/modes elastic/proxies elastic/semidefinite elastic/stvk_polynomials
-  field/isosurface field/lookup field/lookup_avx2 field/lookup_neon field/lookup_sse2 field/soup field/space mesh/winding
-  net/udp_relay serve/door serve/feed serve/http_server serve/viewer_command session/scene_file_parse session/session
-  session/session_reimport session/session_sharing session/shared_peer session/shared_peer_membership
-  session/state_difference session/tick_record touch/loop)
-# These take what strangers send, in rooms that otherwise compute: fuzz/not_traced.txt must tell them apart.
-set(COTOUCH_FILES_THAT_READ
-  contact/asset contact/asset_elastic elastic/anchor elastic/bundle elastic/elastic_model elastic/embedding
-  elastic/read_msh elastic/read_tetgen elastic/read_tets elastic/tet_faces elastic/tet_file elastic/tet_mesh field/field
-  shell/shell)
-# cotouch_meets_threads(OUT FILE): whether other threads may meet it: rooms with threads, and files that compute in parallel.
-function(cotouch_meets_threads out file)
-  file(STRINGS ${PROJECT_SOURCE_DIR}/${file} meets REGEX "parallel\\.h|field/stage\\.h|channel\\.h|<(atomic|mutex|thread)>")
-  if(meets OR NOT file MATCHES "^cotouch/(mesh|shapes|field|shell|elastic|contact|world)/")
-    set(${out} TRUE PARENT_SCOPE)
-  else()
-    set(${out} FALSE PARENT_SCOPE)
-  endif()
-endfunction()
-function(cotouch_compile_together target)
-  set(count_computing 0)
-  set(count_threads 0)
-  foreach(file IN LISTS ARGN)
-    if(file MATCHES "^cotouch/(([a-z]+)/[a-z0-9_]+)\\.cpp$" AND NOT CMAKE_MATCH_1 IN_LIST COTOUCH_FILES_ALONE)
-      set(name ${CMAKE_MATCH_1})
-      set(room ${CMAKE_MATCH_2})
-      # Not with what only computes: the thread sanitizer's build takes that from the release build, and compiles these.
-      cotouch_meets_threads(meets ${file})
-      if(meets)
-        set(kind threads)
-      else()
-        set(kind computing)
-      endif()
-      if(name IN_LIST COTOUCH_FILES_THAT_READ)
-        set(group reading)
-      else()
-        math(EXPR group "${count_${kind}} / 8")
-        math(EXPR count_${kind} "${count_${kind}} + 1")
-      endif()
-      set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${room}_${group}_${kind})
-    endif()
-  endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  cotouch_allow_together(${target})
-endfunction()
-# What another file has for itself is not in the way, and what is nobody else's looks as if it were in a header.
-function(cotouch_allow_together target)
-  target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-endfunction()
-# cotouch_compile_in_batches(TARGET SIZE): the same where it does not matter which files come together.
-function(cotouch_compile_in_batches target size)
-  if(COTOUCH_FILES_TOGETHER)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
-    cotouch_allow_together(${target})
-  endif()
-endfunction()
+# Rooms that compute have one thread and are given what was checked before; there sanitizers would find nothing that the
+# files below do not show as well. So what only computes is a library of its own inside of cotouch_core, which the thread
+# sanitizer's build takes from the release build and in which fuzzers look for no new ways.
+# These share their work among threads (a test in tests/project finds those that are missing),
+set(COTOUCH_PARALLEL_FILES
+  mesh/winding field/assemble field/build field/caps field/sides field/space field/walls shell/level_set shell/sampling
+  shell/spacing shell/tree elastic/embedding elastic/prepare_elastic elastic/stuffing)
+# and these take what strangers wrote.
+set(COTOUCH_FILES_FROM_STRANGERS
+  part/asset part/asset_elastic part/asset_reader elastic/anchor elastic/bundle elastic/elastic_model elastic/read_msh
+  elastic/read_tetgen elastic/read_tets elastic/tet_faces elastic/tet_file elastic/tet_mesh field/field shell/shell)
+
+include(cmake/together.cmake)
 
 # cotouch_add_library(NAME SOURCES...): the target cotouch_NAME, known as cotouch::NAME here and once installed.
 function(cotouch_add_library name)
   if(ARGN)
     add_library(cotouch_${name} ${ARGN})
-    if(COTOUCH_FILES_TOGETHER)
-      cotouch_compile_together(cotouch_${name} ${ARGN})
-    endif()
+    cotouch_compile_together(cotouch_${name} ${ARGN})
   else()
     add_library(cotouch_${name} INTERFACE)  # a room without sources
   endif()
@@ -119,37 +70,63 @@ function(cotouch_bring name)
 endfunction()
 
 find_package(Threads REQUIRED)
-list(TRANSFORM COTOUCH_CORE_ROOMS REPLACE "(.+)" "cotouch/\\1/*.cpp" OUTPUT_VARIABLE patterns)
-file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${patterns})
-list(REMOVE_ITEM sources ${COTOUCH_READING_FILES})
+# cotouch_sources(OUT ROOMS...): the files of rooms; engines of contact have a folder each.
+function(cotouch_sources out)
+  list(TRANSFORM ARGN REPLACE "(.+)" "cotouch/\\1/*.cpp" OUTPUT_VARIABLE patterns)
+  if("contact" IN_LIST ARGN)
+    list(APPEND patterns cotouch/contact/*/*.cpp)
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${patterns})
+  list(REMOVE_ITEM sources ${COTOUCH_READING_FILES})
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+list(TRANSFORM COTOUCH_PARALLEL_FILES REPLACE "(.+)" "cotouch/\\1.cpp" OUTPUT_VARIABLE parallel)
+list(TRANSFORM COTOUCH_FILES_FROM_STRANGERS REPLACE "(.+)" "cotouch/\\1.cpp" OUTPUT_VARIABLE from_strangers)
+cotouch_sources(computing ${COTOUCH_COMPUTING_ROOMS})
+list(REMOVE_ITEM computing ${parallel} ${from_strangers})
+cotouch_sources(others base device touch)
+
+# cotouch_core is one library for those who link it, made of three: objects of the first two are put into it.
+set(inner_libraries cotouch_parallel)
+add_library(cotouch_parallel OBJECT ${parallel})
 if(COTOUCH_COMPUTING_FROM)
-  foreach(file IN LISTS sources)
-    cotouch_meets_threads(meets ${file})
-    if(NOT meets)
-      list(REMOVE_ITEM sources ${file})
-    endif()
-  endforeach()
-endif()
-cotouch_add_library(core ${sources})
-if(COTOUCH_COMPUTING_FROM)
-  set(computing ${COTOUCH_COMPUTING_FROM}/libcotouch_core.a)
-  if(NOT EXISTS ${computing})
+  add_library(cotouch_computing STATIC IMPORTED)
+  set_target_properties(cotouch_computing PROPERTIES
+    IMPORTED_LOCATION ${COTOUCH_COMPUTING_FROM}/libcotouch_computing.a
+    INTERFACE_LINK_LIBRARIES cotouch_core)  # each needs the other
+  if(NOT EXISTS ${COTOUCH_COMPUTING_FROM}/libcotouch_computing.a)
     message(FATAL_ERROR "Build the release preset first: what only computes is taken from ${COTOUCH_COMPUTING_FROM}.")
   endif()
-  # All of ours before any of theirs: theirs has these files as well.
-  target_link_options(cotouch_core INTERFACE LINKER:--whole-archive $<TARGET_FILE:cotouch_core> LINKER:--no-whole-archive)
-  target_link_libraries(cotouch_core INTERFACE ${computing})
+  cotouch_add_library(core ${others} ${from_strangers} $<TARGET_OBJECTS:cotouch_parallel>)
+  target_link_libraries(cotouch_core INTERFACE $<BUILD_INTERFACE:cotouch_computing>)
+else()
+  add_library(cotouch_computing STATIC ${computing})
+  list(APPEND inner_libraries cotouch_computing)
+  cotouch_add_library(core ${others} ${from_strangers} $<TARGET_OBJECTS:cotouch_parallel>
+                      $<TARGET_OBJECTS:cotouch_computing>)
+  cotouch_compile_together(cotouch_computing ${computing})
+  cotouch_precompile(cotouch_computing REUSE_FROM cotouch_parallel)
 endif()
-cotouch_bring(core Threads::Threads)
-target_include_directories(cotouch_core PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
-target_compile_features(cotouch_core PUBLIC cxx_std_20)
-# What headers compute must be the same bits in a user's program too.
-target_compile_options(cotouch_core PUBLIC -ffp-contract=off)
-cotouch_precompile(cotouch_core ${COTOUCH_COMMON_HEADERS} <cotouch/base/error.h> <cotouch/base/pose.h>)
-if(CMAKE_CXX_FLAGS MATCHES "fsanitize=.*undefined" AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  # With its checks even a dot product seems too long to be inlined: what computes took more than twice as long.
-  target_compile_options(cotouch_core PRIVATE "SHELL:-mllvm -inline-threshold=1000")
-endif()
+cotouch_compile_together(cotouch_parallel ${parallel})
+cotouch_bring(core Threads::Threads ${CMAKE_DL_LIBS})
+foreach(target cotouch_core cotouch_parallel)
+  cotouch_precompile(${target} ${COTOUCH_COMMON_HEADERS} <cotouch/base/error.h> <cotouch/base/pose.h>)
+endforeach()
+foreach(target cotouch_core ${inner_libraries})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  # What headers compute must be the same bits in a user's program too.
+  target_compile_options(${target} PUBLIC -ffp-contract=off)
+  if(CMAKE_CXX_FLAGS MATCHES "fsanitize=.*undefined" AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # With its checks even a dot product seems too long to be inlined: what computes took more than twice as long.
+    target_compile_options(${target} PRIVATE "SHELL:-mllvm -inline-threshold=1000")
+  endif()
+endforeach()
+foreach(target ${inner_libraries})
+  if(CMAKE_CXX_FLAGS MATCHES "fsanitize=fuzzer-no-link")
+    target_compile_options(${target} PRIVATE -fno-sanitize=fuzzer-no-link)  # traced, it takes half as long again
+  endif()
+endforeach()
 
 # The process that takes the force off devices when another has died. It needs nothing of ours.
 add_executable(cotouch_guard cotouch/guard/cotouch_guard.cpp)
@@ -205,12 +182,17 @@ if(NOT COTOUCH_CORE_ONLY)
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cotouch/serve/*.cpp)
   cotouch_add_library(serve ${sources})
   cotouch_optimise_less(serve)
+  if(CMAKE_CXX_FLAGS MATCHES "fsanitize")
+    target_compile_options(cotouch_serve PRIVATE -O0)  # half of its compilation is optimising Boost.Beast
+  endif()
   cotouch_bring(serve cotouch_session)
   cotouch_build_with(serve Boost::headers nlohmann_json::nlohmann_json cotouch_toml)
   target_link_libraries(cotouch_serve PRIVATE ssl crypto)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     cotouch_precompile(cotouch_serve ${COTOUCH_COMMON_HEADERS} <boost/beast/http.hpp> <boost/beast/ssl/ssl_stream.hpp>
                        <boost/beast/websocket/stream.hpp> <nlohmann/json.hpp>)
+  elseif(CMAKE_CXX_FLAGS MATCHES "fsanitize")
+    cotouch_precompile(cotouch_serve ${COTOUCH_COMMON_HEADERS})
   else()
     cotouch_precompile(cotouch_serve REUSE_FROM cotouch_core)  # GCC gains nothing from one with Boost
   endif()
@@ -222,15 +204,16 @@ add_library(cotouch::cotouch ALIAS cotouch)
 list(TRANSFORM COTOUCH_COMPONENTS PREPEND cotouch_ OUTPUT_VARIABLE COTOUCH_TARGETS)
 target_link_libraries(cotouch INTERFACE ${COTOUCH_TARGETS})
 
-# The cache of prepared parts must miss when the code that prepares them changes. `shapes` is left out on purpose: the
-# cache looks at the content of a mesh, so a built-in shape that changes makes only its own parts be prepared again.
+# The cache of prepared parts must miss when the code that prepares them changes, whichever engine needs it: all that
+# prepare_part may use is in these rooms. `shapes` is left out on purpose: the cache looks at the content of a mesh, so a
+# built-in shape that changes makes only its own parts be prepared again.
 set(preparation)
-foreach(room base mesh field shell elastic)
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cotouch/${room}/*.h ${PROJECT_SOURCE_DIR}/cotouch/${room}/*.cpp)
+foreach(room base mesh field shell elastic part)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cotouch/${room}/*.h
+       ${PROJECT_SOURCE_DIR}/cotouch/${room}/*.cpp)
   list(APPEND preparation ${files})
 endforeach()
-list(APPEND preparation ${PROJECT_SOURCE_DIR}/cotouch/contact/part.h ${PROJECT_SOURCE_DIR}/cotouch/contact/part.cpp)
-set(preparation_header ${PROJECT_BINARY_DIR}/generated/cotouch/contact/preparation_version.h)
+set(preparation_header ${PROJECT_BINARY_DIR}/generated/cotouch/part/preparation_version.h)
 add_custom_command(
   OUTPUT ${preparation_header}
   COMMAND ${CMAKE_COMMAND} "-DSOURCES=${preparation}" -DHEADER=${preparation_header}
@@ -238,5 +221,7 @@ add_custom_command(
   DEPENDS ${preparation} ${PROJECT_SOURCE_DIR}/cmake/preparation_version.cmake
   COMMENT "Naming this version of the preparation" VERBATIM)
 add_custom_target(preparation_header DEPENDS ${preparation_header})
-target_sources(cotouch_core PRIVATE ${preparation_header})
-target_include_directories(cotouch_core PRIVATE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)
+if(NOT COTOUCH_COMPUTING_FROM)  # part/cache.cpp includes it
+  target_sources(cotouch_computing PRIVATE ${preparation_header})
+  target_include_directories(cotouch_computing PRIVATE ${PROJECT_BINARY_DIR}/generated)
+endif()

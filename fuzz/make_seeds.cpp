@@ -7,6 +7,7 @@
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
+#include <cotouch/device/scripted_device.h>
 #include <cotouch/serve/wire.h>
 #include <cotouch/serve/wire_layout.h>
 #include <cotouch/session/introduction.h>
@@ -14,7 +15,6 @@
 #include <cotouch/session/scene_file.h>
 #include <cotouch/session/transfer.h>
 #include <cotouch/touch/recording.h>
-#include <cotouch/touch/scripted_device.h>
 
 #include <cstdio>
 #include <filesystem>

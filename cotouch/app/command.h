@@ -2,7 +2,7 @@
 // Error for what the user can mend (exit code 2) and Cancelled on Ctrl-C (exit code 130).
 #pragma once
 
-#include <cotouch/contact/part.h>
+#include <cotouch/part/part.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -70,7 +70,8 @@ struct PageOptions {
 
 // The viewer: a page in the browser, served from here.
 struct PlayCommand {
-  std::string scene;  // a scene's name or a scene file; empty: the first built-in one
+  std::string scene;                 // a scene's name or a scene file; empty: the first built-in one
+  std::vector<std::string> devices;  // by their names
   PageOptions page;
 };
 void run_play(const PlayCommand& command);
@@ -82,6 +83,7 @@ struct ShareCommand {
   std::string name;                    // of the person here; empty: the user's
   int udp_port = -1;                   // -1: any; for a host the usual one, if it is free or addresses are advertised
   double expires = 0;                  // minutes after which the invite lets nobody in; 0: never
+  std::vector<std::string> devices;    // by their names; not headless
   std::vector<std::string> advertise;  // addresses with ports for the invite; empty: this machine's
   PageOptions page;
   std::filesystem::path journal;  // of an observer; empty: a file in the state folder, named by the session
@@ -123,6 +125,7 @@ struct ExperimentCommand {
   std::filesystem::path json;          // empty: none
   std::filesystem::path folder = ".";  // where figures go
   double minutes = 0;                  // of the search for faults; 0: as many as it likes
+  std::filesystem::path before;        // another cotouch program
 };
 void run_experiment(const ExperimentCommand& command);
 
@@ -142,6 +145,14 @@ struct WanCommand {
   bool json = false;
 };
 void run_wan(const WanCommand& command);
+
+// Which devices there are, or one of them tried.
+struct DevicesCommand {
+  std::string device;  // NAME or NAME:SETTINGS; empty: list them
+  double seconds = 0;  // 0: until Ctrl-C
+  bool json = false;
+};
+void run_devices(const DevicesCommand& command);
 
 // Draws the pictures of docs/ into a folder.
 void run_docs_pictures(const std::filesystem::path& folder);

@@ -3,10 +3,10 @@
 #include <cotouch/app/elastic_report.h>
 #include <cotouch/app/progress_bar.h>
 #include <cotouch/base/trig.h>
-#include <cotouch/contact/cache.h>
-#include <cotouch/contact/nested.h>
+#include <cotouch/contact/engine.h>
 #include <cotouch/experiment/part_picture.h>
 #include <cotouch/experiment/plot.h>
+#include <cotouch/part/cache.h>
 #include <cotouch/shapes/shapes.h>
 #include <cotouch/world/step.h>
 
@@ -45,17 +45,21 @@ void draw_levels(const Part& part, const std::filesystem::path& path) {
 
 // A ring pushed over the mug's rim: every point of the ring, those looked up, and those in contact.
 void draw_contact(const Part& mug, const Part& ring, const std::filesystem::path& path) {
-  NestedContact contact(ring.shell, mug.field, ContactSettings{});
+  const std::shared_ptr<const ContactEngine> engine = default_engine_kind().make(ring, mug, {});
   const Pose pose{{0, 0, 0.0398}, quat_from_rotation_vector({0.12, 0.05, 0})};
-  ContactScratch scratch;
-  scratch.reserve(ring.shell.point_count());
-  PairContact result;
-  contact.evaluate({pose}, {}, Detail::everything(), scratch, nullptr, result);
+  const PairState state{{pose}, {}};
+  const std::unique_ptr<ContactWorkspace> workspace = engine->make_workspace();
+  PairContact contact;
+  engine->evaluate(state, Detail::everything(), *workspace, nullptr, contact);
+  std::vector<VisitedPoint> visited;
+  engine->visited(state, *workspace, contact, visited);
+  std::vector<TouchingPoint> touching(contact.stats.in_contact);
+  engine->touching(state, *workspace, contact, touching);
 
   const auto positions = ring.shell.data().positions;
   std::vector<Color> colors(positions.size(), Color{170, 170, 165});
-  for (const std::uint32_t point : scratch.looked_up()) colors[point] = {45, 120, 190};
-  for (const ContactPoint& point : scratch.touching()) colors[point.point] = {210, 40, 30};
+  for (const VisitedPoint& point : visited) colors[point.point] = {45, 120, 190};
+  for (const TouchingPoint& point : touching) colors[point.point] = {210, 40, 30};
 
   Box3d box;
   for (const Vec3f& p : positions) box.add(transform(pose, Vec3d(p)));

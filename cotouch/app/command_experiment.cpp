@@ -33,6 +33,7 @@ void run_experiment(const ExperimentCommand& command) {
   options.seed = command.seed;
   options.folder = command.folder;
   options.minutes = command.minutes;
+  options.before = command.before;
   options.progress = &bar;
   const ExperimentReport report = chosen->run(options);
   bar.clear();

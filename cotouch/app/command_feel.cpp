@@ -6,13 +6,15 @@
 #include <cotouch/app/whole_recording.h>
 #include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
+#include <cotouch/base/invariant.h>
+#include <cotouch/contact/cost.h>
+#include <cotouch/device/scripted_device.h>
+#include <cotouch/device/simulated_device.h>
 #include <cotouch/experiment/plot.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/running_world.h>
 #include <cotouch/touch/loop.h>
 #include <cotouch/touch/recording.h>
-#include <cotouch/touch/scripted_device.h>
-#include <cotouch/touch/simulated_device.h>
 
 #include <fmt/format.h>
 
@@ -157,12 +159,12 @@ Setting make_setting(const FeelCommand& command, ProgressBar& bar) {
 WorkBudget budget_of(const WorldModel& model) {
   WorkBudget least;
   const double share = k_contact_microseconds / static_cast<double>(std::max<std::size_t>(1, model.pairs().size()));
-  std::vector<const NestedContact*> seen;
+  std::vector<const ContactEngine*> seen;
   for (const PairModel& pair : model.pairs()) {
-    const NestedContact* engine = &model.engine(pair);
+    const ContactEngine* engine = &model.engine(pair);
     if (std::find(seen.begin(), seen.end(), engine) != seen.end()) continue;
     seen.push_back(engine);
-    const WorkBudget budget = calibrate_budget(engine->shell(), engine->field(), share);
+    const WorkBudget budget = calibrate_budget(*engine, share);
     if (budget.warm < least.warm) least = budget;
   }
   return least;
@@ -178,12 +180,12 @@ RealtimeStatus run_loop(TouchLoop& loop, Recording& recording, std::uint64_t cyc
     for (bool goes_on = true; goes_on; collect_samples(loop, recording)) {
       const std::uint64_t wanted = cycles > 0 ? std::min(k_at_once, cycles - loop.frame().cycle) : k_at_once;
       const bool whole = loop.run_cycles(wanted) == wanted;
-      goes_on = cycles > 0 ? loop.frame().cycle < cycles : whole;
+      goes_on = loop.frame().broken == nullptr && (cycles > 0 ? loop.frame().cycle < cycles : whole);
       if (interrupted()) throw Cancelled();
     }
   } else {
     status = loop.start();
-    while (loop.running() && (cycles == 0 || loop.frame().cycle < cycles)) {
+    while (loop.running() && loop.frame().broken == nullptr && (cycles == 0 || loop.frame().cycle < cycles)) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       collect_samples(loop, recording);
       if (interrupted()) {
@@ -225,6 +227,10 @@ void feel(const FeelCommand& command, Setting& setting) {
                                         format_recorded_scene({scene.name, setting.feel}));
   if (!command.json) say(name + ": " + scene.summary);
   const RealtimeStatus status = run_loop(loop, recording, setting.cycles, command.fast);
+  if (const char* const broken = loop.frame().broken)
+    throw Error(fmt::format("After {:.3f} s nothing was felt any more. {}",
+                            static_cast<double>(recording.samples.size()) * loop_settings.limits.period,
+                            invariant_report(broken)));
 
   const Felt felt = summarise(recording.samples, recording.pairs);
   const TouchFrame frame = loop.frame();

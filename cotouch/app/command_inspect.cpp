@@ -1,10 +1,12 @@
 #include <cotouch/app/command.h>
 #include <cotouch/app/elastic_report.h>
 #include <cotouch/app/say.h>
+#include <cotouch/base/error.h>
 #include <cotouch/base/file.h>
-#include <cotouch/contact/asset.h>
+#include <cotouch/contact/engine.h>
 #include <cotouch/experiment/part_picture.h>
 #include <cotouch/mesh/report.h>
+#include <cotouch/part/asset.h>
 
 #include <fmt/format.h>
 
@@ -38,7 +40,7 @@ void print_json(const InspectCommand& command, const Part& part) {
   nlohmann::ordered_json json;
   json["part"] = command.part.string();
   json["name"] = part.name;
-  json["format"] = k_asset_version;
+  json["format"] = asset_version(command.part);
   json["bytes"] = std::filesystem::file_size(command.part);
   json["settings"] = {{"resolution", part.settings.field.resolution},
                       {"sheet_thickness_cells", part.settings.field.sheet_thickness},
@@ -59,13 +61,23 @@ void print_json(const InspectCommand& command, const Part& part) {
     json["shell"]["levels"].push_back(
         {{"points", level.points}, {"mean_spacing_m", level.mean_spacing}, {"variation", level.variation}});
   if (part.elastic) json["elastic"] = elastic_json(part);
+  json["sections"] = nlohmann::ordered_json::array();
+  for (const PartSection& section : part.sections)
+    json["sections"].push_back(
+        {{"name", section.name()}, {"bytes", section.size()}, {"pieces", section.piece_count()}});
+  json["engines"] = nlohmann::ordered_json::array();
+  for (const EngineKind* kind : engine_kinds())
+    json["engines"].push_back({{"name", kind->name()},
+                               {"summary", kind->summary()},
+                               {"missing_as_shell", kind->missing_as_shell(part)},
+                               {"missing_as_field", kind->missing_as_field(part)}});
   fmt::print("{}\n", json.dump(2));
 }
 
 void print_text(const InspectCommand& command, const Part& part) {
   const FieldData& field = part.field.data();
   const Vec3d size = part.mesh.bounds().size() * 1e3;
-  say(fmt::format("{}: '{}', asset format {}, {:.1f} MB", command.part.string(), part.name, k_asset_version,
+  say(fmt::format("{}: '{}', asset format {}, {:.1f} MB", command.part.string(), part.name, asset_version(command.part),
                   static_cast<double>(std::filesystem::file_size(command.part)) * 1e-6));
   fmt::print("  mesh    {} triangles, {:.4g} x {:.4g} x {:.4g} mm\n", part.mesh.triangles.size(), size.x, size.y,
              size.z);
@@ -84,6 +96,14 @@ void print_text(const InspectCommand& command, const Part& part) {
     fmt::print("          {:>5}  {:>8}  {:>6.4g} mm  {:>8.1f} %\n", l, level.points, level.mean_spacing * 1e3,
                level.variation * 100);
   }
+  for (const PartSection& section : part.sections)
+    fmt::print("  section '{}', {:.1f} MB{}\n", section.name(), static_cast<double>(section.size()) * 1e-6,
+               section.is_in_pieces() ? ", read in pieces" : "");
+  for (const EngineKind* kind : engine_kinds()) {
+    fmt::print("  engine  '{}': {}\n", kind->name(), kind->summary());
+    for (const std::string& missing : {kind->missing_as_shell(part), kind->missing_as_field(part)})
+      if (!missing.empty()) fmt::print("          not for this part: it {}\n", missing);
+  }
   const char* heading = "elastic";
   for (const std::string& line : elastic_lines(part)) fmt::print("  {:<7} {}\n", std::exchange(heading, ""), line);
 }
@@ -98,6 +118,8 @@ void run_inspect(const InspectCommand& command) {
   else
     print_text(command, part);
   if (command.png.empty()) return;
+  if (part.shell.point_count() == 0 || part.field.data().brick_index.empty())
+    throw Error("There is no picture of a part that was prepared without a pointshell or a distance field.");
   constexpr int k_side = 420;
   const std::array<Image, 3> images{draw_mesh(part, k_side, k_side), draw_field_slice(part.field, k_side, k_side),
                                     draw_shell(part, k_side, k_side)};

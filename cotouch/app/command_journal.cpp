@@ -149,6 +149,7 @@ void run_journal(const JournalCommand& command) {
                                      lines[0].stretches.back().to > agreed ? "; what follows is not known to be" : ""));
   std::map<std::uint32_t, std::string> owners;  // of hands
   for (const JournalNote& note : lines[0].notes) {
+    if (note.kind == "leads") continue;  // a second hand, for recordings made of this
     const bool comes_or_goes = note.kind == "joined" || note.kind == "left" || note.kind == "dropped";
     if (note.kind == "joined" && note.hand) owners[*note.hand] = clean_name(note.text);
     std::string who = comes_or_goes ? clean_name(note.text) : "";

@@ -17,14 +17,15 @@ namespace cotouch {
 void run_play(const PlayCommand& command) {
   catch_interrupts();
   catch_closed_output();
+  OpenedDevices devices = open_devices(command.devices);
   PageServer server(command.page);
   OpenedScene opened = [&] {
     ProgressBar bar;  // gone with the reading: what is done after Ctrl-C is not to end on the way
     return open_scene(command.scene, server.library(), bar);
   }();
 
-  std::string no_spacemouse;
-  Session& session = server.make_session({}, no_spacemouse);
+  const std::string no_spacemouse = devices.no_spacemouse;
+  Session& session = server.make_session({}, std::move(devices));
   say(opened.scene.title + ": " + opened.scene.summary);
   if (!no_spacemouse.empty()) say(no_spacemouse);
   if (command.scene.empty() && !server.library().unsaved().empty())

@@ -6,13 +6,13 @@
 #include <cotouch/base/file.h>
 #include <cotouch/base/realtime.h>
 #include <cotouch/base/units.h>
-#include <cotouch/contact/asset.h>
-#include <cotouch/contact/cache.h>
 #include <cotouch/elastic/read_tets.h>
 #include <cotouch/elastic/tet_faces.h>
 #include <cotouch/experiment/part_picture.h>
 #include <cotouch/field/mass.h>
 #include <cotouch/mesh/import.h>
+#include <cotouch/part/asset.h>
+#include <cotouch/part/cache.h>
 
 #include <fmt/format.h>
 

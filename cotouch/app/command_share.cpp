@@ -208,6 +208,7 @@ void leave(Session& session, ParticipantId self, SharingInbox& inbox, SharingRep
 }
 
 void run_with_page(const ShareCommand& command, const SharedSessionSettings& settings) {
+  OpenedDevices devices = open_devices(command.devices);
   PageServer server(command.page);
   std::optional<OpenedScene> opened;
   if (command.invite.empty()) {
@@ -219,8 +220,8 @@ void run_with_page(const ShareCommand& command, const SharedSessionSettings& set
   PageSharing sharing(inbox);
   SessionSettings session_settings;
   session_settings.sharing = settings;
-  std::string no_spacemouse;
-  Session& session = server.make_session(std::move(session_settings), no_spacemouse);
+  const std::string no_spacemouse = devices.no_spacemouse;
+  Session& session = server.make_session(std::move(session_settings), std::move(devices));
   session.add_listener(sharing);
   const Stopped stopped{server};
   const ParticipantId self = session.join(ParticipantKind::program, "cotouch " + std::string(opened ? "host" : "join"));
@@ -243,6 +244,8 @@ void run_with_page(const ShareCommand& command, const SharedSessionSettings& set
 void share(const ShareCommand& command) {
   catch_interrupts();
   catch_closed_output();
+  if (command.headless && !command.devices.empty())
+    throw Error("A device takes part together with a page: leave out --headless.", ErrorCode::invalid_argument);
   const SharedSessionSettings settings = settings_of(command);
   if (command.headless)
     run_headless(command, settings);

@@ -27,7 +27,7 @@ void HeadlessPeer::agreed(const AgreedTick& now) {
   if (agreed_.takes(now)) inbox_.post([now](SharingReport& report) { report.agreed(now); });
 }
 
-void HeadlessPeer::view(const WorldState& state) {
+void HeadlessPeer::view(const WorldState& state, const SharedHands& /*hands*/) {
   if (!path_ || began_) return;
   const auto hands = state.hands().first(std::min(scripts_, state.hands().size()));
   if (!std::all_of(hands.begin(), hands.end(), [](const HandRecord& hand) { return hand.present != 0; })) return;
@@ -35,7 +35,7 @@ void HeadlessPeer::view(const WorldState& state) {
   grasps_ = true;
 }
 
-HandInput HeadlessPeer::hand() {
+MemberHands HeadlessPeer::hands() {
   HandInput hand;
   if (!path_) return hand;
   hand.present = true;
@@ -47,7 +47,7 @@ HandInput HeadlessPeer::hand() {
   return hand;
 }
 
-void HeadlessPeer::hand_taken() {
+void HeadlessPeer::hands_taken() {
   grasps_ = false;
 }
 

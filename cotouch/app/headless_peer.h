@@ -24,9 +24,9 @@ class HeadlessPeer final : public SharedSessionListener {
   void sharing(const SharingStatus& status) override;
   void world_ready(const Scene& scene, const FeelSettings& feel, MemberId self) override;
   void agreed(const AgreedTick& now) override;
-  void view(const WorldState& state) override;
-  HandInput hand() override;
-  void hand_taken() override;
+  void view(const WorldState& state, const SharedHands& hands) override;
+  MemberHands hands() override;
+  void hands_taken() override;
   void people(const std::vector<SharedPerson>& people) override;
   void said(MemberId by, const std::string& text, double seconds) override;
   void problem(const std::string& sentence) override;

@@ -169,10 +169,19 @@ void declare_page_options(CLI::App& group, PageOptions& page) {
   group.add_flag("--open", page.open, "open the address in the browser");
 }
 
+void declare_devices(CLI::App& sub, std::vector<std::string>& devices) {
+  sub.add_option("--device", devices,
+                 "take part with this device as well, named as in 'cotouch devices' ('simulated' needs no hardware); several "
+                 "times for several, up to 4")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+}
+
 void declare_play(CLI::App& app, PlayCommand& command) {
   CLI::App* sub = app.add_subcommand("play", "See, grab and feel a scene in the browser");
   sub->add_option("scene", command.scene,
                   "a scene's name, a scene file (scene.toml) or its folder; without it, the first one");
+  declare_devices(*sub, command.devices);
   declare_page_options(*sub, command.page);
   sub->footer("Example: cotouch play my-parts/scene.toml");
   sub->callback([&] { run_play(command); });
@@ -221,6 +230,8 @@ void declare_experiment(CLI::App& app, ExperimentCommand& command) {
       ->default_str("-");
   sub->add_option("--folder", command.folder, "where figures are written")->capture_default_str();
   sub->add_option("--minutes", command.minutes, "simulated minutes (faults only)")->check(CLI::Range(1.0, 1e6));
+  sub->add_option("--before", command.before, "another cotouch program to compare with (seams only)")
+      ->check(CLI::ExistingFile);
   sub->footer("Example: cotouch experiment contact-table --quick --json table.json");
   sub->callback([&] { run_experiment(command); });
 }
@@ -313,6 +324,7 @@ void declare_host(CLI::App& app, ShareCommand& command) {
                   "ADDRESS:PORT for the invite, if others reach this machine by another one than its own; up to 8");
   sub->add_flag("--qr", command.qr, "print the invite as a QR code even if the output is no terminal");
   declare_headless_options(*sub, command);
+  declare_devices(*sub, command.devices);
   declare_page_options(*sub, command.page);
   sub->footer("Example: cotouch host docking --name Anna");
   sub->callback([&] { run_host(command); });
@@ -323,6 +335,7 @@ void declare_join(CLI::App& app, ShareCommand& command) {
   sub->add_option("invite", command.invite, "what the host prints: cotouch:...")->required();
   declare_sharing_options(*sub, command, "any");
   declare_headless_options(*sub, command);
+  declare_devices(*sub, command.devices);
   declare_page_options(*sub, command.page);
   sub->footer("Example: cotouch join 'cotouch:...' --name Ben");
   sub->callback([&] { run_join(command); });
@@ -337,6 +350,31 @@ void declare_observe(CLI::App& app, ShareCommand& command) {
   declare_sharing_options(*sub, command, "any");
   sub->footer("Example: cotouch observe 'cotouch:...' --journal session.journal");
   sub->callback([&] { run_observe(command); });
+}
+
+void declare_devices(CLI::App& app, DevicesCommand& command) {
+  CLI::App* sub = app.add_subcommand("devices", "List the haptic devices that there are, or try one");
+  CLI::Option* device =
+      sub->add_option("--try", command.device,
+                      "feel a floor, a ball and a damper with this device, and print rate, jitter and delay; settings "
+                      "of its plug-in may follow: NAME:\"key=value key=value\"")
+          ->type_name("NAME");
+  sub->add_option("--seconds", command.seconds, "with --try, stop after so long; 0 goes on until Ctrl-C")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str()
+      ->needs(device);
+  sub->add_flag("--json", command.json, "print as JSON");
+  sub->footer(
+      "Devices come from plug-ins: files NAME.so in the folders that COTOUCH_DEVICES names (separated by ':'), in\n"
+      "$XDG_DATA_HOME/cotouch/devices, else ~/.local/share/cotouch/devices, and in lib/cotouch/devices of the "
+      "installation.\n"
+      "A device is 'connected', 'absent' (switched off or unplugged), 'in use' by another program, or 'refused', and "
+      "why.\n"
+      "docs/devices.md says how to write a plug-in.\n"
+      "Examples: cotouch devices\n"
+      "          cotouch devices --try simulated --seconds 5\n"
+      "          cotouch devices --try 'simulated:speed=0.2 arm-stiffness=800'");
+  sub->callback([&] { run_devices(command); });
 }
 
 void declare_docs_pictures(CLI::App& app, std::filesystem::path& folder) {
@@ -387,6 +425,8 @@ int run(const std::vector<std::string>& arguments) {
   declare_journal(app, journal);
   declare_experiment(app, experiment);
   declare_wan(app, wan);
+  DevicesCommand devices;
+  declare_devices(app, devices);
   std::filesystem::path pictures;
   declare_docs_pictures(app, pictures);
   if (arguments.size() > 1 && !arguments[1].starts_with('-') && !has_command(app, arguments[1]))

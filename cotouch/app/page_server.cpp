@@ -86,11 +86,12 @@ PageServer::~PageServer() {
   stop();
 }
 
-Session& PageServer::make_session(SessionSettings settings, std::string& no_spacemouse) {
+Session& PageServer::make_session(SessionSettings settings, OpenedDevices devices) {
   settings.recordings = state_ / "recordings";
   settings.sharing.identity = identity_.file();
   settings.sharing.received = state_ / "received";
-  session_ = std::make_unique<Session>(std::move(settings), library_, SpaceMouse::open(no_spacemouse));
+  session_ =
+      std::make_unique<Session>(std::move(settings), library_, std::move(devices.devices), std::move(devices.missing));
   PageHostSettings host;
   host.version = "cotouch " + version();
   host.origins = origins_for_others(options_.listen, server_->port(), !options_.tls.empty());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cotouch/app/command.h>
+#include <cotouch/app/device_argument.h>
 #include <cotouch/app/own_identity.h>
 #include <cotouch/app/scene_argument.h>
 #include <cotouch/serve/link_book.h>
@@ -30,9 +31,8 @@ class PageServer {
   PageServer& operator=(const PageServer&) = delete;
 
   FolderLibrary& library() { return library_; }
-  // Once, before start(). Sets where recordings, the identity and received scenes are kept; `no_spacemouse` says why
-  // there is none.
-  Session& make_session(SessionSettings settings, std::string& no_spacemouse);
+  // Once, before start(). Sets where recordings, the identity and received scenes are kept.
+  Session& make_session(SessionSettings settings, OpenedDevices devices);
   // With a scene, which `who` opens before the first page comes in. Throws Error if it cannot be shown.
   void start(ParticipantId who, std::optional<OpenedScene> opened);
   // The owner's, for a browser at this machine.

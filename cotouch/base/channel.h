@@ -20,6 +20,7 @@ class LatestValue {
   void write(const T& value) noexcept {
     static_assert(std::is_nothrow_copy_assignable_v<T>);
     slots_[back_] = value;
+    newest_ = back_;
     back_ = shared_.exchange(back_ | k_fresh, std::memory_order_acq_rel) & k_index;
   }
   // The same for values that are costly to make or must not be allocated: `fill` changes the writer's slot, which holds
@@ -27,8 +28,11 @@ class LatestValue {
   template <class Fill>
   void write_in_place(Fill&& fill) noexcept {
     fill(slots_[back_]);
+    newest_ = back_;
     back_ = shared_.exchange(back_ | k_fresh, std::memory_order_acq_rel) & k_index;
   }
+  // For the writer: what it wrote last, which the reader may be reading meanwhile.
+  const T& newest() const noexcept { return slots_[newest_]; }
   // The newest value written so far. The reference stays valid until the next read.
   const T& read() noexcept {
     if (shared_.load(std::memory_order_relaxed) & k_fresh)
@@ -42,6 +46,7 @@ class LatestValue {
   std::array<T, 3> slots_;
   alignas(64) std::atomic<std::uint8_t> shared_{1};
   alignas(64) std::uint8_t back_ = 0;   // the writer's
+  std::uint8_t newest_ = 1;             // the writer's, and never its back
   alignas(64) std::uint8_t front_ = 2;  // the reader's
 };
 

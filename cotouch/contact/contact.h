@@ -44,9 +44,10 @@ struct BodyState {
 };
 
 struct ContactStats {
-  std::uint32_t visited = 0;     // tree nodes whose distance was needed
+  std::uint32_t visited = 0;     // units of the engine's work, for instance nodes of a tree
+  std::uint32_t looked_up = 0;   // points whose distance was asked for
   std::uint32_t in_contact = 0;  // points with positive depth
-  std::uint32_t level = 0;       // deepest tree level rendered
+  std::uint32_t level = 0;       // deepest level rendered
   float deepest = 0;             // largest depth, metres
 
   friend bool operator==(const ContactStats&, const ContactStats&) = default;

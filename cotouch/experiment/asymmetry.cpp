@@ -1,9 +1,9 @@
 // Figure 15: one body is pushed straight into another, and the contact force on it is computed with either of the two
 // as the shell. The model is asymmetric; the question is by how much.
 #include <cotouch/base/error.h>
-#include <cotouch/contact/cache.h>
 #include <cotouch/experiment/inputs.h>
 #include <cotouch/experiment/plot.h>
+#include <cotouch/part/cache.h>
 #include <cotouch/shapes/shapes.h>
 
 #include <fmt/format.h>
@@ -38,9 +38,8 @@ ExperimentReport run_asymmetry(const ExperimentOptions& options) {
   // One above the other along z, the moving one turned half round about its own middle so that different surfaces meet.
   const Pose still{{0, 0, 0}, {}};
   const Quat turned = quat_from_rotation_vector({0, 0, 3.0});
-  const NestedContact engine(part.shell, part.field, {});
-  ContactScratch scratch;
-  scratch.reserve(part.shell.point_count());
+  const std::shared_ptr<const ContactEngine> engine = default_engine_kind().make(part, part, {});
+  const std::unique_ptr<ContactWorkspace> workspace = engine->make_workspace();
   const Box3d bounds = part.mesh.bounds();
   const double cell = static_cast<double>(part.field.spacing());
 
@@ -51,9 +50,9 @@ ExperimentReport run_asymmetry(const ExperimentOptions& options) {
   const double lowest = moving.position.z - bounds.size().z;
   moving.position.z += bounds.size().z * 1.05;
   const auto evaluate = [&] {
-    engine.evaluate({moving}, {still}, Detail::everything(), scratch, nullptr, as_shell);
+    engine->evaluate({{moving}, {still}}, Detail::everything(), *workspace, nullptr, as_shell);
     shell_wrench = as_shell.on_shell.wrench;
-    engine.evaluate({still}, {moving}, Detail::everything(), scratch, nullptr, as_field);
+    engine->evaluate({{still}, {moving}}, Detail::everything(), *workspace, nullptr, as_field);
     field_wrench = seen_from_field(as_field.on_shell, still.position - moving.position).wrench;
   };
   for (evaluate(); as_shell.stats.in_contact == 0 && moving.position.z > lowest; evaluate())

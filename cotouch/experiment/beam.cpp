@@ -1,11 +1,11 @@
 // A beam, of which theory knows what linear tetrahedra, modes, warping and St. Venant-Kirchhoff's law should do.
-#include <cotouch/contact/part.h>
 #include <cotouch/elastic/modal_body.h>
 #include <cotouch/elastic/modal_derivatives.h>
 #include <cotouch/elastic/stvk_step.h>
 #include <cotouch/experiment/beam.h>
 #include <cotouch/experiment/elastica.h>
 #include <cotouch/experiment/plot.h>
+#include <cotouch/part/part.h>
 #include <cotouch/shapes/shapes.h>
 #include <cotouch/shapes/solids.h>
 

@@ -2,6 +2,7 @@
 // without.
 #include <cotouch/base/realtime.h>
 #include <cotouch/contact/cold_caches.h>
+#include <cotouch/contact/cost.h>
 #include <cotouch/experiment/contact_table_elastic.h>
 #include <cotouch/experiment/inputs.h>
 #include <cotouch/experiment/paper_table.h>
@@ -31,14 +32,13 @@ const FeltCycle& busiest(const std::vector<FeltCycle>& cycles) {
 
 double treeless_us(const ContactCase& scene, const Pose& object, int repeats) {
   std::vector<double> times;
-  ContactScratch scratch = scene.make_scratch();
-  const NestedContact& engine = scene.engine();
-  const BodyState held{object}, resting{scene.scene.find(ContactCase::k_resting)->pose};
+  const std::shared_ptr<const ContactEngine> engine =
+      engine_kind("exhaustive").make(scene.shell_part(), scene.field_part(), scene.engine().settings());
+  const std::unique_ptr<ContactWorkspace> workspace = engine->make_workspace();
   PairContact contact;
   for (int i = 0; i < repeats; ++i) {
     const std::int64_t start = processor_ns();
-    engine.evaluate_exhaustively(scene.holds_shell() ? held : resting, scene.holds_shell() ? resting : held,
-                                 engine.shell().levels() - 1, scratch, contact);
+    engine->evaluate(scene.state_at(object), Detail::everything(), *workspace, nullptr, contact);
     times.push_back(static_cast<double>(processor_ns() - start) * 1e-3);
   }
   return median(times);
@@ -48,20 +48,20 @@ double treeless_us(const ContactCase& scene, const Pose& object, int repeats) {
 // microseconds of the k_budget_us that were promised. Levels rarely fill a budget to the last node, so the one that
 // comes nearest is measured and the rest scaled.
 double cold_budget_us(const ContactCase& scene, const Pose& object, const WorkBudget& budget, int repeats) {
-  ContactScratch scratch = scene.make_scratch();
+  const std::unique_ptr<ContactWorkspace> workspace = scene.engine().make_workspace();
   const auto share_at = [&](std::uint32_t level) {
-    return static_cast<double>(scene.contact_at(object, Detail::at(level), scratch, nullptr).stats.visited) /
+    return static_cast<double>(scene.contact_at(object, Detail::at(level), *workspace, nullptr).stats.visited) /
            budget.warm;
   };
   std::uint32_t nearest = 0;
-  for (std::uint32_t level = 1; level < scene.engine().shell().levels(); ++level)
+  for (std::uint32_t level = 1; level < scene.engine().levels(); ++level)
     if (std::fabs(share_at(level) - 1) < std::fabs(share_at(nearest) - 1)) nearest = level;
   ColdCaches caches;
   std::vector<double> times;
   for (int i = 0; i < repeats; ++i) {
     caches.chill();
     const std::int64_t start = processor_ns();
-    scene.contact_at(object, Detail::at(nearest), scratch, nullptr);
+    scene.contact_at(object, Detail::at(nearest), *workspace, nullptr);
     times.push_back(static_cast<double>(processor_ns() - start) * 1e-3);
   }
   return caches.sum() == 0 ? 0 : median(times) / share_at(nearest);
@@ -70,8 +70,7 @@ double cold_budget_us(const ContactCase& scene, const Pose& object, const WorkBu
 void add_row(const ContactCase& scene, const PaperRow& paper, const ExperimentOptions& options,
              ExperimentReport& report) {
   options.progress->update("Feeling " + scene.name, 0);
-  const Shell& shell = scene.engine().shell();
-  const WorkBudget budget = calibrate_budget(shell, scene.engine().field(), k_budget_us);
+  const WorkBudget budget = calibrate_budget(scene.engine(), k_budget_us);
   const std::vector<FeltCycle> cycles = feel(scene, budget);
 
   std::vector<double> contact_us, cycle_us;
@@ -83,16 +82,16 @@ void add_row(const ContactCase& scene, const PaperRow& paper, const ExperimentOp
     cycle_us.push_back(cycle.cycle_us);
   }
   const FeltCycle& peak = busiest(cycles);
-  ContactScratch scratch = scene.make_scratch();
-  const PairContact without = scene.contact_at(peak.object, Detail::at(peak.stats.level), scratch, nullptr);
+  const std::unique_ptr<ContactWorkspace> workspace = scene.engine().make_workspace();
+  const PairContact without = scene.contact_at(peak.object, Detail::at(peak.stats.level), *workspace, nullptr);
 
   const auto name = [&](const char* quantity) { return scene.name + "/" + quantity; };
-  report.add(name("points"), shell.point_count(), "points", paper.points);
+  report.add(name("points"), scene.shell_part().shell.point_count(), "points", paper.points);
   report.add(name("visited"), peak.stats.visited, "nodes", paper.visited);
   report.add(name("visited-no-coherence"), without.stats.visited, "nodes", paper.visited_no_coherence);
   report.add(name("in-contact"), peak.stats.in_contact, "points", paper.in_contact);
   report.add(name("level"), paper_level(peak.stats.level), "tree level, first = 1", paper.level);
-  report.add(name("levels"), shell.levels(), "tree levels", paper.levels);
+  report.add(name("levels"), scene.engine().levels(), "tree levels", paper.levels);
   report.add(name("contact-p50-us"), percentile(contact_us, 0.5), "us", paper.contact_us);
   report.add(name("contact-p99-us"), percentile(contact_us, 0.99), "us");
   report.add(name("cycle-p99-us"), percentile(cycle_us, 0.99), "us", paper.cycle_us);
@@ -111,29 +110,24 @@ void add_row(const ContactCase& scene, const PaperRow& paper, const ExperimentOp
 // What a query over triangle meshes costs where the two surfaces conform.
 void add_peer(const ContactCase& scene, const ExperimentOptions& options, ExperimentReport& report) {
   options.progress->update("Asking FCL the same", 0);
-  const WorkBudget budget = calibrate_budget(scene.engine().shell(), scene.engine().field(), k_budget_us);
+  const WorkBudget budget = calibrate_budget(scene.engine(), k_budget_us);
   const std::vector<FeltCycle> cycles = feel(scene, budget);
   const FeltCycle& peak = busiest(cycles);
   const SceneBody &resting = *scene.scene.find(ContactCase::k_resting), &held = *scene.scene.find(ContactCase::k_held);
   const TriangleMesh &resting_mesh = resting.parts[0].part->mesh, &held_mesh = held.parts[0].part->mesh;
-  const FclPair pair(resting_mesh, held_mesh);
-  std::vector<double> ours_us, peer_us;
-  std::size_t peer_contacts = 0;
-  ContactScratch scratch = scene.make_scratch();
+  const std::unique_ptr<PeerPair> peer = make_fcl_pair(resting_mesh, held_mesh);
+  PeerTimes times{scene.name, {resting_mesh.triangles.size(), held_mesh.triangles.size()}, {}, {}, 0};
+  const std::unique_ptr<ContactWorkspace> workspace = scene.engine().make_workspace();
   for (int i = 0; i < (options.quick ? 3 : 10); ++i) {
     const std::int64_t start = processor_ns();
-    scene.contact_at(peak.object, Detail::at(peak.stats.level), scratch, nullptr);
-    ours_us.push_back(static_cast<double>(processor_ns() - start) * 1e-3);
-    const FclPair::Answer answer = pair.collide(resting.pose, peak.object, 1'000'000);
-    peer_us.push_back(answer.seconds * 1e6);
-    peer_contacts = answer.contacts;
+    scene.contact_at(peak.object, Detail::at(peak.stats.level), *workspace, nullptr);
+    times.ours_us.push_back(static_cast<double>(processor_ns() - start) * 1e-3);
+    if (!peer) continue;
+    const PeerPair::Answer answer = peer->collide(resting.pose, peak.object, 1'000'000);
+    times.peer_us.push_back(answer.seconds * 1e6);
+    times.peer_contacts = answer.contacts;
   }
-  report.add(scene.name + "/contact-cold-us", median(ours_us), "us", {}, median(peer_us));
-  report.add(scene.name + "/faster-than-fcl", median(peer_us) / median(ours_us), "times");
-  report.notes.push_back(fmt::format(
-      "FCL: all contacts between the two meshes ({} and {} triangles, OBBRSS trees) in the same pose, {} found; "
-      "ours without help from earlier cycles, at the level the 1 ms budget allows.",
-      resting_mesh.triangles.size(), held_mesh.triangles.size(), peer_contacts));
+  add_peer_rows(times, report);
 }
 
 }  // namespace

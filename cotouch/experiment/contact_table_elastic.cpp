@@ -142,17 +142,25 @@ void add_elastic_row(const std::string& name, const Scene& scene, const std::opt
 
   // Contact alone at the same states: shapes, proxies and one look at every pair.
   BentBodies shapes(*model);
-  ContactScratch scratch;
-  scratch.reserve(model->largest_shell());
-  std::vector<CoherenceCache> caches(pairs.size());
+  const Workspaces workspaces = model->make_workspaces();
+  std::vector<std::unique_ptr<ContactCache>> caches;
+  // The same without a tree.
+  std::vector<std::shared_ptr<const ContactEngine>> treeless;
+  std::vector<std::unique_ptr<ContactWorkspace>> treeless_workspaces;
   std::vector<ElasticSums> sums(pairs.size());
   double points = 0, levels = 0;
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const PairModel& pair = model->pairs()[pairs[k]];
     const auto size = [&](std::uint32_t body) { return model->elastic(body) ? model->elastic(body)->size() : 0; };
     sums[k].reset(size(pair.shell_body), size(pair.field_body));
-    points += model->engine(pair).shell().point_count();
-    levels = std::max<double>(levels, model->engine(pair).shell().levels());
+    const ContactEngine& engine = model->engine(pair);
+    caches.push_back(engine.make_cache());
+    treeless.push_back(engine_kind("exhaustive")
+                           .make(*model->bodies()[pair.shell_body].pieces[pair.shell_piece].part,
+                                 *model->bodies()[pair.field_body].pieces[pair.field_piece].part, engine.settings()));
+    treeless_workspaces.push_back(treeless.back()->make_workspace());
+    points += engine.points_to_level(engine.levels() - 1);
+    levels = std::max<double>(levels, engine.levels());
   }
   const auto look = [&](const WorldState& state, bool cached) {
     ContactStats stats;
@@ -161,9 +169,11 @@ void add_elastic_row(const std::string& name, const Scene& scene, const std::opt
       const PairModel& pair = model->pairs()[pairs[k]];
       PairContact contact;
       const auto last = static_cast<std::uint32_t>(state.pairs()[pairs[k]].level);
-      model->engine(pair).evaluate(
-          shapes.at(state, pair.shell_body, pair.shell_piece), shapes.at(state, pair.field_body, pair.field_piece),
-          Detail::by_state(model->settings().budget, last), scratch, cached ? &caches[k] : nullptr, contact, &sums[k]);
+      const ContactEngine& engine = model->engine(pair);
+      const PairState placed{shapes.at(state, pair.shell_body, pair.shell_piece),
+                             shapes.at(state, pair.field_body, pair.field_piece)};
+      engine.evaluate(placed, Detail::by_state(model->settings().budget, last), workspaces.of(engine),
+                      cached ? caches[k].get() : nullptr, contact, &sums[k]);
       add(stats, contact.stats);
     }
     return stats;
@@ -183,12 +193,12 @@ void add_elastic_row(const std::string& name, const Scene& scene, const std::opt
   std::vector<double> treeless_us;
   for (int i = 0; i < (options.quick ? 1 : 5); ++i) {
     const std::int64_t start = processor_ns();
-    for (const std::size_t k : pairs) {
-      const PairModel& pair = model->pairs()[k];
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      const PairModel& pair = model->pairs()[pairs[k]];
       PairContact contact;
-      model->engine(pair).evaluate_exhaustively(shapes.at(peak.before, pair.shell_body, pair.shell_piece),
-                                                shapes.at(peak.before, pair.field_body, pair.field_piece),
-                                                model->engine(pair).shell().levels() - 1, scratch, contact);
+      const PairState placed{shapes.at(peak.before, pair.shell_body, pair.shell_piece),
+                             shapes.at(peak.before, pair.field_body, pair.field_piece)};
+      treeless[k]->evaluate(placed, Detail::everything(), *treeless_workspaces[k], nullptr, contact);
     }
     treeless_us.push_back(us_since(start));
   }

@@ -2,7 +2,6 @@
 // several.
 #include <cotouch/base/parallel.h>
 #include <cotouch/base/random.h>
-#include <cotouch/contact/part.h>
 #include <cotouch/elastic/deformed_field.h>
 #include <cotouch/elastic/modal_body.h>
 #include <cotouch/experiment/experiment.h>
@@ -10,6 +9,7 @@
 #include <cotouch/field/isosurface.h>
 #include <cotouch/mesh/closest.h>
 #include <cotouch/mesh/winding.h>
+#include <cotouch/part/part.h>
 #include <cotouch/shapes/shapes.h>
 #include <cotouch/shapes/solids.h>
 

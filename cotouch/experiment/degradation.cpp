@@ -1,4 +1,5 @@
 // Figures 11 and 16: the same hand motion felt with and without graceful degradation.
+#include <cotouch/contact/cost.h>
 #include <cotouch/experiment/inputs.h>
 #include <cotouch/experiment/plot.h>
 
@@ -43,7 +44,7 @@ void compare(const ContactCase& scene, std::uint32_t warm, const char* figure, c
   const Curves red = curves_of(with), black = curves_of(without);
 
   // What a millisecond affords here, beside what it did for the paper.
-  const WorkBudget affordable = calibrate_budget(scene.engine().shell(), scene.engine().field(), 1000);
+  const WorkBudget affordable = calibrate_budget(scene.engine(), 1000);
   const std::vector<FeltCycle> today = feel(scene, affordable);
 
   int level_changes = 0;

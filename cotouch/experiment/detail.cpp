@@ -59,7 +59,7 @@ int count_peaks(const std::vector<double>& signal, double prominence) {
 ExperimentReport run_detail(const ExperimentOptions& options) {
   ExperimentReport report;
   const ContactCase scene = bump_slide_case(options);
-  const Shell& shell = scene.engine().shell();
+  const Shell& shell = scene.shell_part().shell;
   const std::uint32_t levels = shell.levels();
   std::vector<std::vector<double>> forces(levels);
   for (std::uint32_t level = 0; level < levels; ++level) {

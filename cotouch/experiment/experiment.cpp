@@ -68,6 +68,8 @@ const std::vector<Experiment>& experiments() {
        run_modal_table},
       {"deformed-field", "Figure 10: distances to a bent body, approximate against exact, with one and several domains",
        run_deformed_field},
+      {"seams", "What can be exchanged: engines and devices, what that costs, and what hostile devices are given",
+       run_seams},
   };
   return k_experiments;
 }

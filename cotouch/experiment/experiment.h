@@ -35,6 +35,8 @@ struct ExperimentOptions {
   std::uint64_t seed = 1;
   std::filesystem::path folder = ".";  // where figures go
   double minutes = 0;                  // simulated, of the search for faults; 0: an hour, or less if quick
+  std::filesystem::path before = {};   // another cotouch program, to measure preparing against; empty: none
+  std::filesystem::path program = "/proc/self/exe";  // this cotouch program, to be measured when it prepares
   Progress* progress = nullptr;        // never null when an experiment runs
 };
 
@@ -61,6 +63,7 @@ ExperimentReport run_fault_search(const ExperimentOptions& options);
 ExperimentReport run_beam(const ExperimentOptions& options);
 ExperimentReport run_modal_table(const ExperimentOptions& options);
 ExperimentReport run_deformed_field(const ExperimentOptions& options);
+ExperimentReport run_seams(const ExperimentOptions& options);
 
 // The report as a table for people, and as {"experiment", "machine", "seed", "results": [...]} for programs.
 std::string format_table(const Experiment& experiment, const ExperimentReport& report);

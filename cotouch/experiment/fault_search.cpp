@@ -37,6 +37,16 @@ HandInput playing_hand(std::size_t number, double now) {
   return hand;
 }
 
+// Some lead several hands for a while, of which two may want the same, or one that is a member's.
+MemberHands playing_hands(std::size_t number, double now) {
+  MemberHands hands(playing_hand(number, now));
+  const auto turn = (static_cast<std::size_t>(now / 3) + number) % 6;
+  if (turn == 1) hands.further.push_back({3, playing_hand(number + 10, now)});
+  if (turn == 1 || turn == 2) hands.further.push_back({14, playing_hand(number + 20, now)});
+  if (turn == 2) hands.further.push_back({15, playing_hand(number + 30, now)});
+  return hands;
+}
+
 // Half of all networks hold datagrams back, by so little that they only change their order or by many seconds.
 void hold_back(NetworkProfile& network, Random& random) {
   const double share = random.uniform() < 0.5 ? 0 : random.uniform(0, 0.4);
@@ -174,8 +184,9 @@ FaultRun run_faults(const std::shared_ptr<const WorldModel>& world, const FaultS
   settings.clock_drift = 2e-4;
   settings.broken = of_run.broken;
   settings.peer.rollback.prediction = static_cast<Prediction>(random.below(4));
-  SimulatedSession session(
-      world, settings, [](std::size_t machine, double now, const WorldState&) { return playing_hand(machine, now); });
+  SimulatedSession session(world, settings, [&](std::size_t machine, double now, const WorldState&) {
+    return of_run.several_hands ? playing_hands(machine, now) : MemberHands(playing_hand(machine, now));
+  });
   Trouble trouble(session, random, run);
   session.run_until(10);
   for (int round = 0; round < of_run.rounds && run.first_trouble.empty(); ++round) {

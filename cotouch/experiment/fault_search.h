@@ -25,7 +25,8 @@ struct FaultRun {
 
 struct FaultSettings {
   std::uint64_t seed = 1;
-  int rounds = 3;  // each a minute of trouble and one of calm
+  int rounds = 3;             // each a minute of trouble and one of calm
+  bool several_hands = true;  // of one machine, now and then; else each has one
   // For tests of the search itself: the world of this machine is wrong (SimulationSettings).
   std::optional<std::size_t> broken = {};
 };

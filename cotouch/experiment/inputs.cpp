@@ -2,9 +2,9 @@
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/trig.h>
-#include <cotouch/contact/cache.h>
 #include <cotouch/field/isosurface.h>
 #include <cotouch/mesh/import.h>
+#include <cotouch/part/cache.h>
 #include <cotouch/shapes/shapes.h>
 
 #include <algorithm>
@@ -54,10 +54,10 @@ void set_hand(ContactCase& scene, HandPath hand) {
 // How far along `direction` the held body goes from `start` until the first point touches.
 double distance_to_touch(const ContactCase& scene, const Pose& start, const Vec3d& direction) {
   constexpr double k_step = 1e-4, k_farthest = 1.0;
-  ContactScratch scratch = scene.make_scratch();
+  const std::unique_ptr<ContactWorkspace> workspace = scene.engine().make_workspace();
   for (double way = 0; way < k_farthest; way += k_step) {
     const Pose held{start.position + direction * way, start.rotation};
-    if (scene.contact_at(held, Detail::everything(), scratch, nullptr).stats.in_contact > 0) return way;
+    if (scene.contact_at(held, Detail::everything(), *workspace, nullptr).stats.in_contact > 0) return way;
   }
   throw Error("The two bodies of the experiment '" + scene.name + "' never meet.");
 }
@@ -88,19 +88,26 @@ bool ContactCase::holds_shell() const {
   return model->bodies()[model->pairs().front().shell_body].id == k_held;
 }
 
-PairContact ContactCase::contact_at(const Pose& held, const Detail& detail, ContactScratch& scratch,
-                                    CoherenceCache* cache) const {
+PairState ContactCase::state_at(const Pose& held) const {
   const Pose& resting = scene.find(k_resting)->pose;
+  return {{holds_shell() ? held : resting}, {holds_shell() ? resting : held}};
+}
+
+PairContact ContactCase::contact_at(const Pose& held, const Detail& detail, ContactWorkspace& workspace,
+                                    ContactCache* cache) const {
   PairContact contact;
-  engine().evaluate({holds_shell() ? held : resting}, {holds_shell() ? resting : held}, detail, scratch, cache,
-                    contact);
+  engine().evaluate(state_at(held), detail, workspace, cache, contact);
   return contact;
 }
 
-ContactScratch ContactCase::make_scratch() const {
-  ContactScratch scratch;
-  scratch.reserve(engine().shell().point_count());
-  return scratch;
+const Part& ContactCase::shell_part() const {
+  const PairModel& pair = model->pairs().front();
+  return *model->bodies()[pair.shell_body].pieces[pair.shell_piece].part;
+}
+
+const Part& ContactCase::field_part() const {
+  const PairModel& pair = model->pairs().front();
+  return *model->bodies()[pair.field_body].pieces[pair.field_piece].part;
 }
 
 std::vector<FeltCycle> feel(const ContactCase& scene, const StepDetail& detail) {
@@ -125,14 +132,14 @@ std::vector<FeltCycle> feel(const ContactCase& scene, const StepDetail& detail) 
   }
 
   // Contact alone along the same poses, with a cache of its own.
-  ContactScratch contact_scratch = scene.make_scratch();
-  CoherenceCache cache;
+  const std::unique_ptr<ContactWorkspace> workspace = scene.engine().make_workspace();
+  const std::unique_ptr<ContactCache> cache = scene.engine().make_cache();
   std::uint32_t level = 0;
   for (FeltCycle& cycle : cycles) {
     const Detail wanted = detail.rule == Detail::Rule::exactly ? Detail::at(detail.levels.front())
                                                                : Detail::by_work(detail.budget, level);
     const std::int64_t start = processor_ns();
-    level = scene.contact_at(cycle.object, wanted, contact_scratch, &cache).stats.level;
+    level = scene.contact_at(cycle.object, wanted, *workspace, cache.get()).stats.level;
     cycle.contact_us = static_cast<double>(processor_ns() - start) * 1e-3;
   }
   return cycles;

@@ -20,11 +20,14 @@ struct ContactCase {
   std::shared_ptr<const WorldModel> model;  // of the scene, with steps of a millisecond
   HandPath hand{{Pose{}}};                  // poses of the body that it holds
 
-  const NestedContact& engine() const { return model->engine(model->pairs().front()); }
+  const ContactEngine& engine() const { return model->engine(model->pairs().front()); }
   bool holds_shell() const;
   // Contact with the held body at `held`, the other in its place.
-  PairContact contact_at(const Pose& held, const Detail& detail, ContactScratch& scratch, CoherenceCache* cache) const;
-  ContactScratch make_scratch() const;
+  PairContact contact_at(const Pose& held, const Detail& detail, ContactWorkspace& workspace,
+                         ContactCache* cache) const;
+  PairState state_at(const Pose& held) const;
+  const Part& shell_part() const;
+  const Part& field_part() const;
 };
 
 // Paper: knight + axe. Here a creature of a million points, struck by a toothed wheel.

@@ -1,12 +1,12 @@
 // Paper 000, Table 2: what the modes of large bodies take to compute, and what they take to use.
 #include <cotouch/base/realtime.h>
-#include <cotouch/contact/part.h>
 #include <cotouch/elastic/modal_body.h>
 #include <cotouch/elastic/modes.h>
 #include <cotouch/elastic/surface_update.h>
 #include <cotouch/elastic/tet_faces.h>
 #include <cotouch/experiment/inputs.h>
 #include <cotouch/experiment/modal_table.h>
+#include <cotouch/part/part.h>
 #include <cotouch/shapes/shapes.h>
 #include <cotouch/shapes/solids.h>
 #include <cotouch/shell/point_grid.h>

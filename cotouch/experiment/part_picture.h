@@ -1,8 +1,8 @@
 // Pictures of what a prepared part holds.
 #pragma once
 
-#include <cotouch/contact/part.h>
 #include <cotouch/experiment/picture.h>
+#include <cotouch/part/part.h>
 
 namespace cotouch {
 

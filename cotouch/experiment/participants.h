@@ -15,7 +15,7 @@
 #pragma once
 
 #include <cotouch/base/random.h>
-#include <cotouch/touch/simulated_device.h>
+#include <cotouch/device/simulated_device.h>
 #include <cotouch/world/input.h>
 #include <cotouch/world/state.h>
 

@@ -41,26 +41,29 @@ fcl::Transform3d to_fcl(const Pose& pose) {
   return transform;
 }
 
-}  // namespace
+class FclPair final : public PeerPair {
+ public:
+  FclPair(const TriangleMesh& a, const TriangleMesh& b) : a_(make_model(a)), b_(make_model(b)) {}
 
-struct FclPair::Models {
-  std::shared_ptr<Model> a, b;
+  Answer collide(const Pose& a, const Pose& b, std::size_t max_contacts) const override {
+    const fcl::CollisionObjectd first(a_, to_fcl(a));
+    const fcl::CollisionObjectd second(b_, to_fcl(b));
+    const fcl::CollisionRequestd request(max_contacts, true);
+    fcl::CollisionResultd result;
+    const auto start = std::chrono::steady_clock::now();
+    fcl::collide(&first, &second, request, result);
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    return {elapsed.count(), result.numContacts()};
+  }
+
+ private:
+  std::shared_ptr<Model> a_, b_;
 };
 
-FclPair::FclPair(const TriangleMesh& a, const TriangleMesh& b)
-    : models_(std::make_unique<Models>(Models{make_model(a), make_model(b)})) {
-}
-FclPair::~FclPair() = default;
+}  // namespace
 
-FclPair::Answer FclPair::collide(const Pose& a, const Pose& b, std::size_t max_contacts) const {
-  const fcl::CollisionObjectd first(models_->a, to_fcl(a));
-  const fcl::CollisionObjectd second(models_->b, to_fcl(b));
-  const fcl::CollisionRequestd request(max_contacts, true);
-  fcl::CollisionResultd result;
-  const auto start = std::chrono::steady_clock::now();
-  fcl::collide(&first, &second, request, result);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  return {elapsed.count(), result.numContacts()};
+std::unique_ptr<PeerPair> make_fcl_pair(const TriangleMesh& a, const TriangleMesh& b) {
+  return std::make_unique<FclPair>(a, b);
 }
 
 }  // namespace cotouch

@@ -1,5 +1,5 @@
-#include <cotouch/contact/asset.h>
 #include <cotouch/experiment/siege.h>
+#include <cotouch/part/asset.h>
 
 #include <fmt/format.h>
 

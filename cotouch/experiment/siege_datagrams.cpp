@@ -145,7 +145,7 @@ void LateNetwork::join(const std::string& invite) {
 }
 
 // In the air, never twice at the same place: what of it comes late was predicted wrongly.
-HandInput LateNetwork::hand() {
+MemberHands LateNetwork::hands() {
   const SinCos turn = sin_cos(PeerNetwork::now());
   HandInput hand;
   hand.present = true;

@@ -70,7 +70,7 @@ class LateNetwork final : private SessionListener, private SharedSessionListener
   // Of the host, on its session's thread; then of the other member, on its own.
   void peers_changed(const PeersView& peers) override { host_.saw(peers); }
   void peers(const PeersView& peers) override { member_.saw(peers); }
-  HandInput hand() override;
+  MemberHands hands() override;
 
   bool are_together() const { return host_.is_together() && member_.is_together(); }
 

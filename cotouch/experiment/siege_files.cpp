@@ -1,6 +1,6 @@
 #include <cotouch/base/error.h>
-#include <cotouch/contact/asset.h>
 #include <cotouch/experiment/siege_files.h>
+#include <cotouch/part/asset.h>
 
 #include <fcntl.h>
 #include <poll.h>

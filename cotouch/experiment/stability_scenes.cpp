@@ -1,6 +1,6 @@
 #include <cotouch/experiment/stability_scenes.h>
 
-#include <cotouch/contact/cache.h>
+#include <cotouch/part/cache.h>
 #include <cotouch/shapes/shapes.h>
 #include <cotouch/world/pushing_hands.h>
 

@@ -1,9 +1,9 @@
 // Two measurements of the experiment `world` that are about contact itself.
 #include <cotouch/base/parallel.h>
 #include <cotouch/base/random.h>
-#include <cotouch/contact/cache.h>
 #include <cotouch/experiment/world_measures.h>
 #include <cotouch/experiment/world_scenes.h>
+#include <cotouch/part/cache.h>
 #include <cotouch/shapes/blocks.h>
 
 #include <fmt/format.h>
@@ -93,10 +93,10 @@ void measure_thin(const ExperimentOptions& options, ExperimentReport& report) {
       trial.speed = script.speed;
       trial.budget = WorkBudget::of(4000);
       trial.device.substeps = 10;
-      const NestedContact& engine = trial.model->engine(trial.model->pairs().front());
+      const ContactEngine& engine = trial.model->engine(trial.model->pairs().front());
       if (i % 2 == 0) trial.arm.damping = trial.arm.angular_damping = 0;
       outcomes[i] = try_stability(trial);
-      cells[i] = static_cast<double>(engine.field().spacing());
+      cells[i] = engine.extent().finest_feature;
       const std::scoped_lock lock(progress_mutex);
       options.progress->update("Feeling engine bays", static_cast<double>(++done) / static_cast<double>(count * 2));
     }

@@ -112,12 +112,12 @@ double largest_eigenvalue(const Mat3& m) {
   return mean + 2 * size * std::cos(angle);
 }
 
-PressedShell::PressedShell(const Part& shell, const Part& field) : engine_(shell.shell, field.field, {}) {
-  scratch_.reserve(shell.shell.point_count());
+PressedShell::PressedShell(const Part& shell, const Part& field)
+    : engine_(default_engine_kind().make(shell, field, {})), workspace_(engine_->make_workspace()) {
 }
 
 const PairContact& PressedShell::at(const Pose& shell) {
-  engine_.evaluate({shell}, {}, Detail::everything(), scratch_, nullptr, contact_);
+  engine_->evaluate({{shell}, {}}, Detail::everything(), *workspace_, nullptr, contact_);
   return contact_;
 }
 

@@ -2,8 +2,8 @@
 // against worlds whose answer is known.
 #pragma once
 
-#include <cotouch/contact/part.h>
 #include <cotouch/experiment/experiment.h>
+#include <cotouch/part/part.h>
 #include <cotouch/touch/stability.h>
 #include <cotouch/world/step.h>
 
@@ -46,7 +46,7 @@ class PressedShell {
  public:
   PressedShell(const Part& shell, const Part& field);
   const PairContact& at(const Pose& shell);
-  const NestedContact& engine() const { return engine_; }
+  const ContactEngine& engine() const { return *engine_; }
 
   // How high the shell is when its first point touches, turned like this; between `low`, where it touches, and `high`,
   // where it does not.
@@ -55,8 +55,8 @@ class PressedShell {
   Mat3 stiffness(const Pose& pose, double step);
 
  private:
-  NestedContact engine_;
-  ContactScratch scratch_;
+  std::shared_ptr<const ContactEngine> engine_;
+  std::unique_ptr<ContactWorkspace> workspace_;
   PairContact contact_;
 };
 

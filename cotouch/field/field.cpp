@@ -23,6 +23,7 @@
 #include <cotouch/field/field.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/base/invariant.h>
 
 #include <cmath>
 #include <string>
@@ -79,6 +80,7 @@ Field::Field(const FieldData& data, std::shared_ptr<const void> keep_alive)
   for (const std::uint32_t slot : data.brick_index)
     require(slot == FieldData::k_coarse || (slot == next && next++ < slots), "a brick has no samples of its own");
   require(next == slots, "samples of no brick");
+  slots_ = static_cast<std::uint32_t>(slots);
   for (const float value : data.coarse) require(std::isfinite(value), "a coarse value is not a number");
 
   inverse_spacing_ = 1 / data.spacing;
@@ -89,6 +91,10 @@ Field::Field(const FieldData& data, std::shared_ptr<const void> keep_alive)
   const float limit = data.band - 2.5980763F * h - data.quantum / 2 - rounding_;
   near_limit_ = limit > 0 ? limit : 0;
   inverse_lipschitz_ = 1 / data.lipschitz;
+}
+
+bool Field::slot_is_broken() noexcept {
+  return invariant(false, "A brick of a distance field lies outside of its samples");
 }
 
 Vec3f Field::beyond_box(const Vec3f& cell) const noexcept {

@@ -71,6 +71,12 @@ class Field {
   // The same of a place without samples: in a coarse brick of the box, outside the box.
   float coarse_distance(const Vec3f& cell) const noexcept;
   float outside_distance(const Vec3f& cell) const noexcept;
+  // Has a brick with this number in `brick_index` fine samples? Fields are checked when they are made, so a number that
+  // is neither of them nor k_coarse is a broken invariant (base/invariant.h), and is taken for k_coarse.
+  bool has_samples(std::uint32_t slot) const noexcept {
+    return slot < slots_ || (slot != FieldData::k_coarse && slot_is_broken());
+  }
+  std::uint32_t slots() const noexcept { return slots_; }  // bricks with fine samples
   // The distances of many points at once, in metres: distance[i] = distance_in_cells(map(positions[index[i]])) for
   // every i < count, to the last bit, two to three times faster.
   void distances(const CellMap& map, const Vec3f* positions, const std::uint32_t* index, std::uint32_t count,
@@ -129,7 +135,10 @@ class Field {
   // From the nearest point of the box, in cells.
   Vec3f beyond_box(const Vec3f& cell) const noexcept;
 
+  static bool slot_is_broken() noexcept;  // always false, for has_samples()
+
   FieldData data_;
+  std::uint32_t slots_ = 0;
   float inverse_spacing_ = 0;
   Vec3f cells_;  // along each axis
   float far_loss_ = 0, near_limit_ = 0, rounding_ = 0, inverse_lipschitz_ = 0;
@@ -151,7 +160,7 @@ inline Field::Place Field::locate(const Vec3f& cell) const noexcept {
   const auto iz = static_cast<std::int32_t>(cell.z);
   const Index3 brick{ix >> 3, iy >> 3, iz >> 3};
   const std::uint32_t slot = data_.brick_index.data()[(brick.z * data_.bricks.y + brick.y) * data_.bricks.x + brick.x];
-  if (slot == FieldData::k_coarse) return {nullptr, {coarse_distance(cell), 0, 0}};
+  if (!has_samples(slot)) return {nullptr, {coarse_distance(cell), 0, 0}};
   return {data_.samples.data() + std::size_t{slot} * FieldData::k_brick_samples +
               (((iz & 7) * FieldData::k_brick_side + (iy & 7)) * FieldData::k_brick_side + (ix & 7)),
           {cell.x - static_cast<float>(ix), cell.y - static_cast<float>(iy), cell.z - static_cast<float>(iz)}};

@@ -72,11 +72,13 @@ constexpr std::uint32_t k_no_bricks[] = {FieldData::k_coarse};
 constexpr std::int16_t k_no_samples[k_dz + k_dy + 2] = {};
 
 // Points without fine samples are listed and read the first sample instead, to no effect.
-void find_samples(const FieldData& data, std::uint32_t count, Block& block) {
+void find_samples(const Field& field, std::uint32_t count, Block& block) {
+  const FieldData& data = field.data();
   const std::uint32_t* const brick_index = data.brick_index.empty() ? k_no_bricks : data.brick_index.data();
   const std::int16_t* const samples = data.samples.empty() ? k_no_samples : data.samples.data();
-  // The upper bit tells both k_coarse and k_outside from all others.
-  const auto is_fine = [](std::uint32_t bits) { return static_cast<std::int32_t>(bits) >= 0; };
+  const std::uint32_t slots = field.slots();
+  // The upper bit tells k_outside from all others.
+  const auto is_inside = [](std::uint32_t bits) { return static_cast<std::int32_t>(bits) >= 0; };
   const auto fetched = [samples](std::uint32_t slot, std::uint32_t local) {
     const std::int16_t* const sample = samples + std::size_t{slot} * FieldData::k_brick_samples + local;
     __builtin_prefetch(sample);
@@ -86,7 +88,7 @@ void find_samples(const FieldData& data, std::uint32_t count, Block& block) {
   block.coarse_count = block.outside_count = 0;
   const auto one = [&](std::uint32_t i) {
     const std::uint32_t slot = brick_index[block.brick[i]], local = block.local[i];
-    const bool inside = is_fine(local), fine = is_fine(slot | local);
+    const bool inside = is_inside(local), fine = inside && field.has_samples(slot);
     block.sample[i] = fetched(fine ? slot : 0, fine ? local : 0);
     block.outside[block.outside_count] = block.coarse[block.coarse_count] = i;
     block.outside_count += inside ? 0U : 1U;
@@ -95,12 +97,13 @@ void find_samples(const FieldData& data, std::uint32_t count, Block& block) {
   std::uint32_t i = 0;
   for (; i + 4 <= count; i += 4) {  // one branch for four points
     const std::uint32_t* const local = block.local + i;
-    std::uint32_t slot[4], all = 0;
+    std::uint32_t slot[4], highest = 0, locals = 0;
     for (std::uint32_t k = 0; k < 4; ++k) {
       slot[k] = brick_index[block.brick[i + k]];
-      all |= slot[k] | local[k];
+      highest = std::max(highest, slot[k]);
+      locals |= local[k];
     }
-    if (is_fine(all)) [[likely]] {
+    if ((highest < slots) & is_inside(locals)) [[likely]] {
       for (std::uint32_t k = 0; k < 4; ++k) block.sample[i + k] = fetched(slot[k], local[k]);
     } else {
       for (std::uint32_t k = 0; k < 4; ++k) one(i + k);
@@ -150,7 +153,7 @@ void for_blocks(const LookUpKind& kind, const Field& field, const CellMap& map, 
     const LookUpKind& used = begin < whole ? kind : k_kinds[0];
     size = std::min(Block::k_size, (begin < whole ? whole : count) - begin);
     used.find_cells(field.data().bricks, map, positions, index + begin, size, block);
-    find_samples(field.data(), size, block);
+    find_samples(field, size, block);
     work(used, begin, size, block);
   }
 }

@@ -36,7 +36,7 @@ bool is_mesh_format(const std::string& extension) {
 
 std::vector<RawMesh> read_any(FileBytes bytes, const std::string& extension, const ReadSettings& settings,
                               FurtherFiles& further) {
-  // The beginning of a part's file (see contact/asset.h), whatever it is named.
+  // The beginning of a part's file (see part/asset.h), whatever it is named.
   if (as_text(bytes).starts_with("\x89"
                                  "COT\r\n"))
     throw Error("is a part that is prepared already. Look at it with 'cotouch inspect' or use it in a scene.",

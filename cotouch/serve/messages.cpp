@@ -97,6 +97,22 @@ const char* name_of(HandChange change) {
   return "lost";
 }
 
+const char* name_of(DeviceView::State state) {
+  switch (state) {
+    case DeviceView::State::idle: return "idle";
+    case DeviceView::State::ready: return "ready";
+    case DeviceView::State::off: return "off";
+    case DeviceView::State::lost: return "lost";
+    case DeviceView::State::faulty: return "faulty";
+    case DeviceView::State::disabled: return "disabled";
+    case DeviceView::State::unguarded: return "unguarded";
+    case DeviceView::State::halted: return "halted";
+    case DeviceView::State::hangs: return "hangs";
+    case DeviceView::State::refused: return "refused";
+  }
+  return "lost";
+}
+
 const char* name_of(Motion motion) {
   switch (motion) {
     case Motion::fixed: return "fixed";
@@ -291,7 +307,8 @@ std::string hello_message(const std::string& version, ParticipantId you, Rights 
   if (rights != Rights::watch)
     for (const char* more : {"hand", "share"}) features.push_back(more);
   if (rights == Rights::own)
-    for (const char* more : {"upload", "record", "save", "settings", "world", "task", "bend", "links", "import"})
+    for (const char* more :
+         {"upload", "record", "save", "settings", "world", "task", "bend", "links", "import", "devices"})
       features.push_back(more);
   return text_of({{"type", "hello"},
                   {"protocol", wire::k_version},
@@ -346,6 +363,22 @@ std::string hand_message(const HandEvent& event) {
   if (event.change == HandChange::granted) message["point"] = list(event.grip.position);
   message["reason"] = event.reason;
   return text_of(message);
+}
+
+std::string devices_message(const std::vector<DeviceView>& devices) {
+  const auto rounded = [](double value, double step) { return std::round(value / step) * step; };
+  json all = json::array();
+  for (const DeviceView& device : devices)
+    all.push_back({{"device", device.device},
+                   {"name", device.name},
+                   {"participant", number_of(device.participant)},
+                   {"motors", device.motors},
+                   {"state", name_of(device.state)},
+                   {"body", device.body},
+                   {"force", rounded(device.force, 0.01)},
+                   {"rate", rounded(device.rate, 1)},
+                   {"reason", device.reason}});
+  return text_of({{"type", "devices"}, {"devices", all}});
 }
 
 double downward(const Scene& scene) {
@@ -505,7 +538,7 @@ std::string events_answer(const Recording& recording) {
     if (!person.hand) continue;
     people.push_back({{"hand", *person.hand + 1},
                       {"name", clean_name(person.name)},
-                      {"color", color(person.hand)},
+                      {"color", color(person.own)},
                       {"from", seconds(person.from)},
                       {"to", seconds(person.to)}});
   }

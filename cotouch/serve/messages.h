@@ -20,6 +20,7 @@ std::string people_message(const std::vector<Participant>& people);
 std::string scene_message(std::uint32_t generation, const std::string& name);
 
 std::string hand_message(const HandEvent& event);
+std::string devices_message(const std::vector<DeviceView>& devices);
 double downward(const Scene& scene);  // gravity along -z, m/s^2
 std::string gravity_message(double down);
 std::string body_message(const SceneBody& body);

@@ -135,6 +135,11 @@ std::optional<SessionCommand> to_session_command(const ViewerCommand& command, s
   if (type == "task_reset") return ResetTask{};
   if (type == "release_hand") return ReleaseHand{HandId{command.hand.value_or(0)}};
   if (type == "settings") return ChangeSettings{command.contact_stiffness, command.max_force, command.budget_us};
+  if (type == "device") {
+    if (!command.device || !command.on)
+      return refused(why, "The command 'device' names a 'device' and says if it is 'on'.");
+    return SwitchDevice{*command.device, *command.on};
+  }
   if (type == "record_start") return StartRecording{};
   if (type == "record_stop") return StopRecording{};
   if (type == "delete_recording") return DeleteRecording{command.recording};

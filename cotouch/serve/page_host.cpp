@@ -98,6 +98,7 @@ void PageHost::joined(const Participant& who, const SessionSnapshot& now) {
   feed_.send_text(viewer, scene_message(now.generation, now.scene->scene.name));
   feed_.send_text(viewer, settings_message(now.feel));
   feed_.send_text(viewer, gravity_message(downward(now.scene->scene)));
+  feed_.send_text(viewer, devices_message(now.devices));
   feed_.send_text(viewer, recordings_message(now.recordings));
   if (now.recording) feed_.send_text(viewer, recording_message(true, now.recording_seconds));
   for (const JobStatus& job : now.jobs) feed_.send_text(viewer, job_message(job));
@@ -129,6 +130,10 @@ void PageHost::body_changed(const SceneBody& body) {
 
 void PageHost::hand_changed(const HandEvent& event) {
   send(event.whom, hand_message(event));
+}
+
+void PageHost::devices_changed(const std::vector<DeviceView>& devices) {
+  feed_.broadcast_newest("devices", devices_message(devices));
 }
 
 void PageHost::job_changed(const JobStatus& job) {

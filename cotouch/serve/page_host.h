@@ -45,6 +45,7 @@ class PageHost final : public RequestHandler, public FeedListener, public Sessio
   void gravity_changed(double down) override;
   void body_changed(const SceneBody& body) override;
   void hand_changed(const HandEvent& event) override;
+  void devices_changed(const std::vector<DeviceView>& devices) override;
   void job_changed(const JobStatus& job) override;
   void recording_changed(bool active, double seconds) override;
   void recordings_changed(const std::vector<RecordingEntry>& entries) override;

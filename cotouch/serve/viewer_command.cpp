@@ -128,6 +128,7 @@ ParsedCommand parse_command(std::string_view text) {
   command.body = members.index("body");
   command.job = members.index("job");
   command.mark = members.index("mark");
+  command.device = members.index("device");
   command.material = members.text("material");
   command.law = members.text("law");
   command.unit = members.text("unit");

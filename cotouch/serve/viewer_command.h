@@ -22,7 +22,7 @@ struct ViewerCommand {
   std::optional<double> gravity, density, mass;  // m/s^2, kg/m^3, kg
   std::optional<double> delay_ms, jitter_ms, loss;
   std::optional<bool> on, lose_changes;
-  std::optional<std::uint32_t> hand, body, job, mark;
+  std::optional<std::uint32_t> hand, body, job, mark, device;
   std::string material, law;             // of a body that bends
   std::string unit, up;                  // of a body that was dropped
   std::optional<double> young, poisson;  // Pa

@@ -1,6 +1,6 @@
 #include <cotouch/session/arbitration.h>
 
-#include <cotouch/session/hand_device.h>
+#include <cotouch/device/page_device.h>
 #include <cotouch/session/plain_number.h>
 
 #include <algorithm>
@@ -34,10 +34,10 @@ class Judge {
            owns->kind == ParticipantKind::device && asks->rights == Rights::own && owners_pages() == 1;
   }
 
-  std::string beyond_rights(const Wish& wish) const {
-    const Rights rights = find(wish.who)->rights;
+  std::string beyond_rights(const ActionRequest& request) const {
+    const Rights rights = find(request.who)->rights;
     if (rights == Rights::watch) return k_only_watches;
-    const bool for_hands = wish.deed == Deed::take_hand || wish.deed == Deed::speak;
+    const bool for_hands = request.action == SessionAction::take_hand || request.action == SessionAction::speak;
     return rights == Rights::hand && !for_hands ? k_only_holds : std::string();
   }
 
@@ -52,25 +52,30 @@ class Judge {
   }
 
   // What one made oneself may be deleted or cancelled whoever holds a hand.
-  std::string not_own(const Wish& wish) const {
-    return wish.maker != ParticipantId::nobody && same(wish.who, wish.maker) ? std::string()
-                                                                             : held_by_another(wish.who);
+  std::string not_own(const ActionRequest& request) const {
+    return request.maker != ParticipantId::nobody && same(request.who, request.maker) ? std::string()
+                                                                                      : held_by_another(request.who);
   }
 
   std::string recorded_by_another(ParticipantId who) const {
     return situation_.recording && belongs_to_another(who, situation_.recorded_by) ? k_other_records : std::string();
   }
 
-  std::string taking(const Wish& wish) const {
+  std::string taking(const ActionRequest& request) const {
     const auto& hands = situation_.hands;
-    const auto hand = std::find_if(hands.begin(), hands.end(), [&](const HeldHand& h) { return h.id == wish.hand; });
+    const auto hand = std::find_if(hands.begin(), hands.end(), [&](const HeldHand& h) { return h.id == request.hand; });
     if (hand == hands.end()) return "All hands are in use; wait until somebody lets go.";
+    if (hand->owner != ParticipantId::nobody && hand->owner != request.who)
+      return "That hand belongs to a device; take another one.";
     // Here a page does not speak for a device: two cannot move one hand.
-    if (is_kept_from(wish.who, *hand)) return holder_sentence(*hand);
+    for (const HeldHand& other : hands)
+      if (other.id == request.hand && is_kept_from(request.who, other)) return holder_sentence(other);
+    if (situation_.world_is_full && hand->holder == ParticipantId::nobody)
+      return "All hands of the shared world are in use; wait until somebody lets go.";
     // Programs may lead as many hands as there are; everybody else has one.
-    const bool has_another = std::any_of(hands.begin(), hands.end(),
-                                         [&](const HeldHand& h) { return h.id != wish.hand && h.holder == wish.who; });
-    if (has_another && find(wish.who)->kind != ParticipantKind::program)
+    const bool has_another = std::any_of(
+        hands.begin(), hands.end(), [&](const HeldHand& h) { return h.id != request.hand && h.holder == request.who; });
+    if (has_another && find(request.who)->kind != ParticipantKind::program)
       return "You are holding something already; let go of it first.";
     return {};
   }
@@ -99,50 +104,53 @@ std::string outside(const char* what, const SettingRange& range, const char* uni
 
 }  // namespace
 
-std::string obstacle_to(const Wish& wish, const Situation& situation) {
+std::string obstacle_to(const ActionRequest& request, const Situation& situation) {
   const Judge judge(situation);
-  if (judge.find(wish.who) == nullptr) return "Only those who have joined the session may do that.";
-  if (std::string reason = judge.beyond_rights(wish); !reason.empty()) return reason;
+  if (judge.find(request.who) == nullptr) return "Only those who have joined the session may do that.";
+  if (std::string reason = judge.beyond_rights(request); !reason.empty()) return reason;
   const auto either = [](const std::string& first, const std::string& second) {
     return first.empty() ? second : first;
   };
-  switch (wish.deed) {
-    case Deed::take_hand: return judge.taking(wish);
-    case Deed::change_settings:
-    case Deed::reset_scene:
+  switch (request.action) {
+    case SessionAction::take_hand: return judge.taking(request);
+    case SessionAction::change_settings:
+    case SessionAction::reset_scene:
       // A recording holds one set of settings and one unbroken motion, whoever makes it.
-      return either(judge.held_by_another(wish.who), situation.recording ? k_stop_recording : "");
-    case Deed::open_scene:
-    case Deed::change_bodies:
+      return either(judge.held_by_another(request.who), situation.recording ? k_stop_recording : "");
+    case SessionAction::open_scene:
+    case SessionAction::change_bodies:
       // These end a recording, which is saved as far as it went.
-      return either(judge.held_by_another(wish.who), judge.recorded_by_another(wish.who));
-    case Deed::start_recording:
-      return either(situation.recording ? "A recording is already running." : "", judge.held_by_another(wish.who));
-    case Deed::stop_recording:
+      return either(judge.held_by_another(request.who), judge.recorded_by_another(request.who));
+    case SessionAction::start_recording:
+      return either(situation.recording ? "A recording is already running." : "", judge.held_by_another(request.who));
+    case SessionAction::stop_recording:
       if (!situation.recording) return "No recording is running.";
-      if (judge.same(wish.who, situation.recorded_by)) return {};
-      return either(judge.recorded_by_another(wish.who), judge.held_by_another(wish.who));
-    case Deed::delete_recording:
-      if (wish.in_use) return k_stop_recording;
-      if (judge.belongs_to_another(wish.who, wish.maker))
+      if (judge.same(request.who, situation.recorded_by)) return {};
+      return either(judge.recorded_by_another(request.who), judge.held_by_another(request.who));
+    case SessionAction::delete_recording:
+      if (request.in_use) return k_stop_recording;
+      if (judge.belongs_to_another(request.who, request.maker))
         return "Who made this recording is still here; ask them to delete it.";
-      return judge.not_own(wish);
-    case Deed::delete_scene:
-      if (wish.in_use) return "This scene is open; open another one before deleting it.";
-      if (judge.belongs_to_another(wish.who, wish.maker))
+      return judge.not_own(request);
+    case SessionAction::delete_scene:
+      if (request.in_use) return "This scene is open; open another one before deleting it.";
+      if (judge.belongs_to_another(request.who, request.maker))
         return "Who saved this scene is still here; ask them to delete it.";
-      return judge.not_own(wish);
-    case Deed::save_scene:
-      if (judge.belongs_to_another(wish.who, wish.maker))
+      return judge.not_own(request);
+    case SessionAction::save_scene:
+      if (judge.belongs_to_another(request.who, request.maker))
         return "Someone else who is here saved a scene under this name; choose another name.";
-      return judge.held_by_another(wish.who);
-    case Deed::cancel_job:
-      if (judge.belongs_to_another(wish.who, wish.maker)) return "Someone else started this; only they can cancel it.";
-      return judge.not_own(wish);
-    case Deed::share:
+      return judge.held_by_another(request.who);
+    case SessionAction::cancel_job:
+      if (judge.belongs_to_another(request.who, request.maker))
+        return "Someone else started this; only they can cancel it.";
+      return judge.not_own(request);
+    case SessionAction::share:
       // The program that shares also ends it, whatever its pages do.
-      return judge.find(wish.who)->kind == ParticipantKind::program ? std::string() : judge.held_by_another(wish.who);
-    case Deed::speak: return {};
+      return judge.find(request.who)->kind == ParticipantKind::program ? std::string()
+                                                                       : judge.held_by_another(request.who);
+    case SessionAction::speak:
+    case SessionAction::switch_device: return {};  // to switch off what pushes must always be possible
   }
   return {};
 }
@@ -152,7 +160,7 @@ SettingRange contact_stiffness_range() {
 }
 
 SettingRange max_force_range() {
-  return {0, HandDevice::k_limits.motors.peak_force};
+  return {0, PageDevice::k_limits.motors.peak_force};
 }
 
 SettingRange budget_range() {
@@ -171,7 +179,7 @@ SettingRange mass_range() {
   return {1e-4, 10};
 }
 
-std::string obstacle_to(const SettingsWish& settings) {
+std::string obstacle_to(const SettingsRequest& settings) {
   const auto is_outside = [](const std::optional<double>& value, const SettingRange& range) {
     return value && !range.contains(*value);
   };

@@ -43,7 +43,13 @@ struct ReleaseHand {
   HandId hand = HandId::none;
 };
 
-using ChangeSettings = SettingsWish;
+// A device at this program, by its number. One whose power was cut is switched on to get it back.
+struct SwitchDevice {
+  std::uint32_t device = 0;
+  bool on = true;
+};
+
+using ChangeSettings = SettingsRequest;
 
 // The world everybody is in.
 struct SetGravity {
@@ -137,10 +143,10 @@ struct RemoveMark {
 };
 
 using SessionCommand =
-    std::variant<OpenScene, ShowScene, ResetScene, GraspBody, ReleaseHand, ChangeSettings, SetGravity, SetBody,
-                 BendBody, CopyBody, RemoveBody, ResetTask, StartRecording, StopRecording, DeleteRecording, DeleteScene,
-                 AddPart, Reimport, CancelJob, StartSharing, JoinSharing, LeaveSharing, SetNetwork, SetSynchronised,
-                 Say, PlaceMark, RemoveMark>;
+    std::variant<OpenScene, ShowScene, ResetScene, GraspBody, ReleaseHand, SwitchDevice, ChangeSettings, SetGravity,
+                 SetBody, BendBody, CopyBody, RemoveBody, ResetTask, StartRecording, StopRecording, DeleteRecording,
+                 DeleteScene, AddPart, Reimport, CancelJob, StartSharing, JoinSharing, LeaveSharing, SetNetwork,
+                 SetSynchronised, Say, PlaceMark, RemoveMark>;
 
 struct CommandResult {
   enum class Kind : std::uint8_t {

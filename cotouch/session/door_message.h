@@ -10,7 +10,7 @@
 
 namespace cotouch {
 
-inline constexpr std::uint8_t k_door_version = 1;    // of what is said in a session
+inline constexpr std::uint8_t k_door_version = 2;    // of what is said in a session
 inline constexpr std::size_t k_longest_told = 480;   // bytes of an introduction in a handshake
 inline constexpr std::size_t k_most_told = 4;        // addresses of somebody who asks to join
 inline constexpr double k_guest_repeat = 0.3;        // seconds between messages that say the same

@@ -9,7 +9,7 @@
 namespace cotouch {
 namespace {
 
-constexpr std::array<std::string_view, 5> k_kinds{"joined", "left", "said", "marked", "reset"};
+constexpr std::array<std::string_view, 6> k_kinds{"joined", "left", "said", "marked", "reset", "leads"};
 
 // Who had come before the stretch began is there from its first tick on.
 void append_notes(Recording& recording, const std::vector<JournalNote>& notes, Tick first) {
@@ -18,8 +18,9 @@ void append_notes(Recording& recording, const std::vector<JournalNote>& notes, T
     if (kind == k_kinds.end()) continue;
     RecordedEvent event;
     event.kind = static_cast<RecordedEvent::Kind>(kind - k_kinds.begin());
-    const bool comes_or_goes = event.kind == RecordedEvent::Kind::joined || event.kind == RecordedEvent::Kind::left;
-    if (note.tick < first && !comes_or_goes) continue;
+    using Kind = RecordedEvent::Kind;
+    const bool stays = event.kind == Kind::joined || event.kind == Kind::left || event.kind == Kind::leads;
+    if (note.tick < first && !stays) continue;
     event.tick = static_cast<std::uint64_t>(std::max<Tick>(0, note.tick - first));
     event.hand = note.hand;
     event.text = note.text;

@@ -25,6 +25,7 @@ struct SessionSnapshot {
   FeelSettings feel;
   std::vector<Participant> people;
   std::vector<HandView> hands;  // that somebody holds
+  std::vector<DeviceView> devices;
   std::vector<BodyView> bodies;
   bool recording = false;
   double recording_seconds = 0;
@@ -68,6 +69,8 @@ class SessionListener {
   virtual void gravity_changed(double /*down: m/s^2 along -z*/) {}
   virtual void body_changed(const SceneBody& /*body*/) {}
   virtual void hand_changed(const HandEvent& /*event*/) {}
+  // At once if the state of one changed, and a few times a second while they are felt with.
+  virtual void devices_changed(const std::vector<DeviceView>& /*devices*/) {}
   virtual void job_changed(const JobStatus& /*job*/) {}
   virtual void recording_changed(bool /*active*/, double /*seconds*/) {}
   virtual void recordings_changed(const std::vector<RecordingEntry>& /*entries*/) {}

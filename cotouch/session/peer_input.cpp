@@ -42,13 +42,21 @@ struct Trend {
   }
 };
 
+// How each of a member's hands goes on: that of its own number, and others by theirs.
+struct Trends {
+  Trend own;
+  std::array<Trend, k_shared_hands> further;
+};
+
 enum Flags : std::uint8_t {
   k_present = 1,
   k_action_shift = 1,  // two bits
   k_still = 8,         // the pose is the one before
   k_buttons = 16,
   k_events = 32,
+  k_further = 64,
 };
+constexpr unsigned k_of_a_hand = 32;  // flags below this one
 
 void write_event(ByteWriter& out, const SessionEvent& event) {
   out.number(event.kind);
@@ -74,32 +82,40 @@ SessionEvent read_event(ByteReader& in) {
   return event;
 }
 
-void write_input(ByteWriter& out, const PeerInput& input, Trend& trend) {
-  const HandInput& hand = input.hand;
+void write_hand(ByteWriter& out, const HandInput& hand, Trend& trend, unsigned more_flags) {
   const Steps steps = steps_of(hand.pose);
   const bool still = hand.present && trend.known > 0 && steps == trend.last;
-  std::uint8_t flags = hand.present ? k_present : 0;
-  flags = static_cast<std::uint8_t>(flags | static_cast<unsigned>(hand.action) << k_action_shift);
+  unsigned flags = more_flags | static_cast<unsigned>(hand.action) << k_action_shift;
+  if (hand.present) flags |= k_present;
   if (still) flags |= k_still;
   if (hand.buttons != 0) flags |= k_buttons;
-  if (!input.events.empty()) flags |= k_events;
-  out.number(flags);
+  out.number(static_cast<std::uint8_t>(flags));
   if (hand.action == HandInput::Action::grasp) out.varint(hand.body);
   if (hand.buttons != 0) out.varint(hand.buttons);
   if (hand.present && !still)
     for (std::size_t i = 0; i < 7; ++i) out.signed_varint(steps[i] - trend.guess(i));
   if (hand.present) trend.follow(steps);
+}
+
+void write_input(ByteWriter& out, const PeerInput& input, Trends& trends) {
+  unsigned flags = 0;
+  if (!input.further.empty()) flags |= k_further;
+  if (!input.events.empty()) flags |= k_events;
+  write_hand(out, input.hand, trends.own, flags);
+  if (!input.further.empty()) out.varint(input.further.size());
+  for (const FurtherHand& further : input.further) {
+    out.number(further.number);
+    write_hand(out, further.hand, trends.further[further.number], 0);
+  }
   if (input.events.empty()) return;
   out.varint(input.events.size());
   for (const SessionEvent& event : input.events) write_event(out, event);
 }
 
-PeerInput read_input(ByteReader& in, Trend& trend) {
-  PeerInput input;
-  const auto flags = in.number<std::uint8_t>();
+HandInput read_hand(ByteReader& in, unsigned flags, Trend& trend) {
   const unsigned action = flags >> k_action_shift & 3U;
-  if (action > static_cast<unsigned>(HandInput::Action::release) || flags >= 64) in.fail();
-  HandInput& hand = input.hand;
+  if (action > static_cast<unsigned>(HandInput::Action::release)) in.fail();
+  HandInput hand;
   hand.present = (flags & k_present) != 0;
   hand.action = static_cast<HandInput::Action>(action);
   if (hand.action == HandInput::Action::grasp) hand.body = static_cast<std::uint32_t>(in.varint(0xffffffff));
@@ -116,10 +132,34 @@ PeerInput read_input(ByteReader& in, Trend& trend) {
       }
     else if (trend.known == 0)
       in.fail();
-    if (!in.ok()) return input;
+    if (!in.ok()) return hand;
     hand.pose = pose_of(steps);
     trend.follow(steps);
   }
+  return hand;
+}
+
+void read_further(ByteReader& in, PeerInput& input, Trends& trends) {
+  const std::uint64_t count = in.varint(k_most_further);
+  if (count == 0) in.fail();
+  int before = -1;
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    const auto number = in.number<std::uint8_t>();
+    if (number >= k_shared_hands || number <= before) in.fail();
+    if (!in.ok()) return;
+    before = number;
+    const auto flags = in.number<std::uint8_t>();
+    if (flags >= k_of_a_hand || (flags & k_present) == 0) in.fail();
+    input.further.push_back({number, read_hand(in, flags, trends.further[number])});
+  }
+}
+
+PeerInput read_input(ByteReader& in, Trends& trends) {
+  PeerInput input;
+  const auto flags = in.number<std::uint8_t>();
+  if (flags >= 128) in.fail();
+  input.hand = read_hand(in, flags, trends.own);
+  if ((flags & k_further) != 0) read_further(in, input, trends);
   if ((flags & k_events) != 0) {
     const std::uint64_t count = in.varint(k_most_events);
     for (std::uint64_t i = 0; i < count && in.ok(); ++i) input.events.push_back(read_event(in));
@@ -146,15 +186,57 @@ HandInput sendable(const HandInput& hand) noexcept {
   return out;
 }
 
-void write_inputs(ByteWriter& out, std::span<const PeerInput* const> inputs) {
-  Trend trend;
-  for (const PeerInput* input : inputs) write_input(out, *input, trend);
+void MemberHands::forget_actions() {
+  const auto forget = [](HandInput& input) {
+    input.action = HandInput::Action::none;
+    input.body = 0;
+  };
+  forget(hand);
+  for (FurtherHand& one : further) forget(one.hand);
+}
+
+void MemberHands::take_actions(const MemberHands& earlier) {
+  const auto take = [](HandInput& input, const HandInput& from) {
+    if (from.action == HandInput::Action::none) return;
+    input.action = from.action;
+    input.body = from.body;
+  };
+  take(hand, earlier.hand);
+  for (FurtherHand& one : further)
+    for (const FurtherHand& before : earlier.further)
+      if (before.number == one.number) take(one.hand, before.hand);
+}
+
+MemberHands sendable(const MemberHands& hands) {
+  MemberHands out(sendable(hands.hand));
+  for (const FurtherHand& further : hands.further) {
+    const HandInput hand = sendable(further.hand);
+    const int before = out.further.empty() ? -1 : out.further.back().number;
+    if (hand.present && further.number < k_shared_hands && further.number > before &&
+        out.further.size() < k_most_further)
+      out.further.push_back({further.number, hand});
+  }
+  return out;
+}
+
+std::size_t write_inputs(ByteWriter& out, std::span<const PeerInput* const> inputs, std::size_t most_bytes) {
+  Trends trends;
+  std::vector<std::byte> next;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    next.clear();
+    ByteWriter writer(next);
+    write_input(writer, *inputs[i], trends);
+    if (next.size() > most_bytes) return i;
+    most_bytes -= next.size();
+    out.raw(next);
+  }
+  return inputs.size();
 }
 
 std::vector<PeerInput> read_inputs(ByteReader& in, std::size_t count) {
   std::vector<PeerInput> inputs;
-  Trend trend;
-  while (inputs.size() < count && in.ok()) inputs.push_back(read_input(in, trend));
+  Trends trends;
+  while (inputs.size() < count && in.ok()) inputs.push_back(read_input(in, trends));
   return inputs;
 }
 

@@ -1,6 +1,7 @@
 #include <cotouch/session/peer_message.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace cotouch {
@@ -9,7 +10,7 @@ namespace {
 using Type = PeerMessageType;
 
 constexpr std::uint64_t k_last_tick = 1ULL << 48;
-constexpr std::size_t k_most_blocks = 3, k_most_in_block = 255;
+constexpr std::size_t k_most_blocks = 2, k_most_in_block = 255;
 constexpr double k_farthest_view = 1e4;  // metres
 
 Tick read_tick(ByteReader& in) {
@@ -66,23 +67,36 @@ std::vector<StreamEnd> read_ends(ByteReader& in) {
   return ends;
 }
 
-// As many of the run as fit beside what is there; nothing if none does.
-void write_block(ByteWriter& out, std::vector<std::byte>& bytes, const InputRun& run, Tick now) {
-  std::size_t count = std::min(run.inputs.size(), k_most_in_block);
-  while (count > 0) {
-    std::vector<std::byte> block;
-    ByteWriter writer(block);
-    write_before(writer, run.first, now);
-    writer.varint(count);
-    write_inputs(writer, std::span(run.inputs).first(count));
-    if (bytes.size() + block.size() <= k_longest_message) {
-      out.raw(block);
-      return;
-    }
-    count /= 2;
+constexpr std::size_t k_around_block = 12;  // bytes: where it begins, and how many inputs are in it
+
+using Inputs = std::span<const PeerInput* const>;
+
+// The first of a run, as many as fit.
+struct Block {
+  std::vector<std::byte> bytes;
+  std::size_t count = 0;
+};
+Block block_of(Inputs inputs, std::size_t room) {
+  Block block;
+  ByteWriter out(block.bytes);
+  block.count = write_inputs(out, inputs.first(std::min(inputs.size(), k_most_in_block)), room);
+  return block;
+}
+// The last of a run.
+Block newest_block_of(Inputs inputs, std::size_t room) {
+  for (;; inputs = inputs.subspan(1)) {
+    Block block = block_of(inputs, room);
+    if (block.count == inputs.size()) return block;
   }
-  write_before(out, run.first, now);
-  out.varint(0);
+}
+std::size_t bytes_of(Inputs inputs) {
+  return block_of(inputs, k_longest_message).bytes.size();
+}
+
+void write_block(ByteWriter& out, const Block& block, Tick first, Tick now) {
+  write_before(out, first, now);
+  out.varint(block.count);
+  out.raw(block.bytes);
 }
 InputBlock read_block(ByteReader& in, Tick now) {
   InputBlock block;
@@ -139,7 +153,9 @@ InputsMessage read_inputs_message(ByteReader& in) {
 
 }  // namespace
 
-std::vector<std::byte> write_inputs_message(const InputsMessage& head, std::span<const InputRun> runs) {
+std::vector<std::byte> write_inputs_message(const InputsMessage& head, std::span<const InputRun> runs,
+                                            std::size_t* sent_again) {
+  assert(runs.size() <= k_most_blocks);
   std::vector<std::byte> bytes;
   bytes.reserve(192);
   ByteWriter out(bytes);
@@ -162,17 +178,33 @@ std::vector<std::byte> write_inputs_message(const InputsMessage& head, std::span
     out.number(head.hash->hash);
   }
   out.varint(runs.size());
-  for (const InputRun& run : runs) write_block(out, bytes, run, timing.their_tick);
+  if (runs.empty()) return bytes;
+  // What is sent again comes first: those who lack it wait. It gets half of the room if it needs that, and more for its
+  // first input alone.
+  const Inputs newest = runs.front().inputs;
+  const Inputs again = runs.size() > 1 ? Inputs(runs[1].inputs) : Inputs();
+  const std::size_t taken = bytes.size() + runs.size() * k_around_block;
+  const std::size_t room = k_longest_message > taken ? k_longest_message - taken : 0;
+  const std::size_t reserved =
+      std::max(std::min(bytes_of(again), room / 2), bytes_of(again.first(std::min<std::size_t>(again.size(), 1))));
+  const Block new_block = newest_block_of(newest, room - std::min(room, reserved));
+  const Block old_block = block_of(again, room - new_block.bytes.size());
+  write_block(out, new_block, runs.front().first + static_cast<Tick>(newest.size() - new_block.count),
+              timing.their_tick);
+  if (runs.size() > 1) write_block(out, old_block, runs[1].first, timing.their_tick);
+  if (sent_again != nullptr) *sent_again = old_block.count;
   return bytes;
 }
 
-std::vector<std::byte> write_fill(MemberId member, const InputRun& run) {
+std::vector<std::byte> write_fill(MemberId member, const InputRun& run, std::size_t* written) {
   std::vector<std::byte> bytes;
   ByteWriter out(bytes);
   out.number(Type::fill);
   out.number(member);
   write_tick(out, run.first);
-  write_block(out, bytes, run, run.first);
+  const Block block = block_of(run.inputs, k_longest_message - bytes.size() - k_around_block);
+  write_block(out, block, run.first, run.first);
+  if (written != nullptr) *written = block.count;
   return bytes;
 }
 

@@ -102,9 +102,12 @@ struct InputRun {
   std::vector<const PeerInput*> inputs;
 };
 
-// `head` without its blocks, then as much of the runs as fits; the first run is the most important one.
-std::vector<std::byte> write_inputs_message(const InputsMessage& head, std::span<const InputRun> runs);
-std::vector<std::byte> write_fill(MemberId member, const InputRun& run);
+// `head` without its blocks, then what fits of at most two runs: of the first the newest, of the second, which is sent
+// again, the oldest. How many of the second went in is in `sent_again`.
+std::vector<std::byte> write_inputs_message(const InputsMessage& head, std::span<const InputRun> runs,
+                                            std::size_t* sent_again = nullptr);
+// What fits of a run, the oldest first.
+std::vector<std::byte> write_fill(MemberId member, const InputRun& run, std::size_t* written = nullptr);
 std::vector<std::byte> write_message(const ProposeMessage& message);
 std::vector<std::byte> write_message(const PromiseMessage& message);
 std::vector<std::byte> write_message(const DecideMessage& message);

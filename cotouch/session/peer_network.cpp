@@ -25,8 +25,11 @@ double PeerNetwork::now() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-PeerNetwork::PeerNetwork(const Identity& identity, const UdpSettings& settings)
-    : identity_(identity), socket_(std::make_unique<UdpSocket>(settings)), profile_(*find_network("perfect")) {
+PeerNetwork::PeerNetwork(const Identity& identity, const UdpSettings& settings, Clock clock)
+    : identity_(identity),
+      clock_(std::move(clock)),
+      socket_(std::make_unique<UdpSocket>(settings)),
+      profile_(*find_network("perfect")) {
 }
 
 void PeerNetwork::host(const InviteSecret& secret, std::uint32_t expires) {
@@ -142,9 +145,9 @@ bool PeerNetwork::connect(MemberId member, const Introduction& introduction, con
   for (const NetAddress& address : introduction.addresses)
     if (address.can_be_sent_to() && channel.candidates.size() < Introduction::k_most_addresses)
       channel.candidates.push_back(address);
-  channel.hopeful = now();
+  channel.hopeful = clock_();
   channel.address = seen;
-  if (seen) channel.heard_direct = now();
+  if (seen) channel.heard_direct = clock_();
   return true;
 }
 
@@ -214,14 +217,14 @@ void PeerNetwork::flush_delayed(double now, PeerNetworkListener& listener) {
 }
 
 void PeerNetwork::run(PeerNetworkListener& listener, std::chrono::nanoseconds timeout) {
-  double time = now();
+  double time = clock_();
   knock_again(time, listener);
   flush_delayed(time, listener);
   const double wait = std::clamp(next_due(time) - time, 0.0, std::chrono::duration<double>(timeout).count());
   for (int batch = 0; batch < k_batches; ++batch) {
     const auto patience = std::chrono::nanoseconds(batch == 0 ? static_cast<std::int64_t>(wait * 1e9) : 0);
     const std::span<const UdpSocket::Received> received = socket_->receive(patience);
-    time = now();
+    time = clock_();
     for (const UdpSocket::Received& datagram : received) arrived(time, datagram.from, datagram.bytes, listener);
     if (received.size() < UdpSocket::k_batch) break;
   }

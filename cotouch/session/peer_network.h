@@ -16,6 +16,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,8 +54,9 @@ struct NetworkCounts {
 
 class PeerNetwork {
  public:
-  // Throws Error if the port cannot be had.
-  PeerNetwork(const Identity& identity, const UdpSettings& settings);
+  using Clock = std::function<double()>;
+  // Throws Error if the port cannot be had. A test brings a clock of its own, in order not to wait.
+  PeerNetwork(const Identity& identity, const UdpSettings& settings, Clock clock = now);
 
   const Identity& identity() const { return identity_; }
   UdpSocket& socket() { return *socket_; }
@@ -141,6 +143,7 @@ class PeerNetwork {
   double next_due(double now) const;
 
   Identity identity_;
+  Clock clock_;
   std::unique_ptr<UdpSocket> socket_;
   InviteSecret secret_;
   std::unique_ptr<JoinKey> join_key_;

@@ -11,6 +11,7 @@ std::vector<NamedEvent> named_events(const Recording& recording) {
   std::array<std::string, k_recorded_hands> owners;  // names; the last words of one who leaves may come after
   std::vector<NamedEvent> events;
   for (const RecordedEvent& recorded : recording.events) {
+    if (recorded.kind == RecordedEvent::Kind::leads) continue;  // recorded_people() tells who led what
     RecordedEvent event = recorded;
     event.text = printable(recorded.text);
     std::string* const owner = event.hand && *event.hand < owners.size() ? &owners[*event.hand] : nullptr;
@@ -27,7 +28,7 @@ std::vector<NamedEvent> named_events(const Recording& recording) {
 }
 
 const char* word_of(RecordedEvent::Kind kind) {
-  static constexpr std::array<const char*, 5> k_words{"joined", "left", "said", "marked", "reset"};
+  static constexpr std::array<const char*, 6> k_words{"joined", "left", "said", "marked", "reset", "leads"};
   return k_words[static_cast<std::size_t>(kind)];
 }
 

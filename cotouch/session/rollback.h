@@ -13,17 +13,33 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <variant>
 #include <vector>
 
 namespace cotouch {
 
-// What all members do in one tick.
+// Which member leads each hand; k_nobody: none does.
+using HandLeaders = std::array<MemberId, k_shared_hands>;
+constexpr HandLeaders leaders_none() {
+  HandLeaders leaders{};
+  leaders.fill(k_nobody);
+  return leaders;
+}
+
+// What all members do in one tick. A hand is led by the member of its number as long as that one's hand is there, or
+// else by the lowest member that names it. That follows from the inputs of the tick alone: nobody has to be asked, and
+// nothing of it has to be kept.
 struct TickInputs {
   std::array<HandInput, k_shared_hands> hands{};
+  HandLeaders leaders = leaders_none();
   bool reset = false;  // the world starts anew before these are applied
 };
+
+// Those of members who take no part are null.
+using InputsOfMembers = std::array<const PeerInput*, k_most_members>;
+TickInputs together(const InputsOfMembers& members);
 
 // Go back to the state before this tick, which was saved.
 struct LoadState {
@@ -87,6 +103,8 @@ class Rollback {
   // they are not kept so long or `tick` is not objective yet.
   bool restart(Tick tick);
 
+  // Who led each hand in the newest tick; nobody before the first.
+  HandLeaders leaders() const { return now_ > begun_ ? used_[index(now_ - 1)].leaders : leaders_none(); }
   // As simulated last; of a tick from objective() to before now().
   const TickInputs& used(Tick tick) const { return used_[index(tick)]; }
 
@@ -94,10 +112,14 @@ class Rollback {
   struct Source {
     InputStream stream;
     HandPredictor predictor;
-    Tick observed;  // inputs before this one were shown to the predictor
+    std::map<std::uint8_t, HandPredictor> further;  // of the hands that the newest known input names
+    Tick observed;                                  // inputs before this one were shown to the predictors
+    double jitter = 0;
   };
   static std::size_t index(Tick tick) { return static_cast<std::size_t>(tick & (k_widest_window - 1)); }
   void observe(MemberId member);
+  void observe(Source& source, Tick tick, const PeerInput& input);
+  static PeerInput predict(const Source& source, Tick tick);
   bool is_reset(Tick tick) const;
   TickInputs inputs_of(Tick tick) const;
   void simulate(Tick tick, std::vector<WorldRequest>& requests);
@@ -105,6 +127,8 @@ class Rollback {
 
   RollbackSettings settings_;
   Tick objective_, now_;
+  Tick begun_;         // where this began, or began again
+  Tick replaced_ = 0;  // before it somebody else had a number that was given away again
   Tick first_wrong_ = k_never;
   std::array<std::optional<Source>, k_most_members> sources_;
   std::vector<TickInputs> used_;

@@ -1,6 +1,8 @@
 #include <cotouch/session/running_world.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/contact/cost.h>
+#include <cotouch/device/own_program.h>
 #include <cotouch/session/scene_limits.h>
 
 #include <algorithm>
@@ -22,33 +24,17 @@ StepDetail detail_of(const WorldModel& model, const FeelSettings& feel) {
   return {recordable ? Detail::Rule::by_work : Detail::Rule::by_state, budget, {}};
 }
 
-std::vector<Device*> pointers(HandDevices& devices) {
-  std::vector<Device*> all;
-  for (HandDevice& device : devices) all.push_back(&device);
-  return all;
+std::vector<Device*> pointers(const HandDevices& devices) {
+  return {devices.begin(), devices.end()};
 }
 
 }  // namespace
 
-const NestedContact* largest_pair(const WorldModel& model) {
-  const NestedContact* largest = nullptr;
-  std::size_t most = 0;
-  for (const PairModel& pair : model.pairs()) {
-    const NestedContact& engine = model.engine(pair);
-    const std::size_t bytes = engine.shell().point_count() * sizeof(ShellNode) + engine.field().memory_bytes();
-    if (largest != nullptr && bytes <= most) continue;
-    largest = &engine;
-    most = bytes;
-  }
-  return largest;
-}
-
 double measured_nodes_per_us(const WorldModel& model) {
-  const NestedContact* largest = largest_pair(model);
-  if (largest == nullptr) return 0;
-  constexpr double k_microseconds = 1000;
-  const WorkBudget budget = calibrate_budget(largest->shell(), largest->field(), k_microseconds);
-  return budget == WorkBudget::unlimited() ? 0 : budget.warm / k_microseconds;
+  double slowest = 0;  // nanoseconds
+  for (const ContactEngine* const engine : model.largest_engines())
+    slowest = std::max(slowest, cost_of_a_unit(*engine));
+  return slowest > 0 ? (1 - k_reserved_share) * 1000 / slowest : 0;
 }
 
 std::uint32_t nodes_for(const WorldModel& model, double nodes_per_us, double budget_us) {
@@ -89,33 +75,38 @@ RunningWorld::World RunningWorld::followed_world(const Scene& scene, const FeelS
   return {0, std::move(world), contacts};
 }
 
-RunningWorld::RunningWorld(const FeelSettings& feel, HandDevices& devices, World world)
+RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices devices, World world,
+                           double stall_seconds)
     : feel_(feel),
-      devices_(devices),
-      loop_(pointers(devices), *worlds_.emplace_back(std::move(world)).world,
-            {.limits = limit_settings(feel), .wait_for_device = true}) {
+      devices_(std::move(devices)),
+      extent_{scene.bounds().center(), scene.size()},
+      loop_(pointers(devices_), *worlds_.emplace_back(std::move(world)).world,
+            {.limits = limit_settings(feel),
+             .wait_for_device = true,
+             .stall_seconds = stall_seconds,
+             .guard = find_guard()}) {
 }
 
-RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices, Attaching attaching)
-    : RunningWorld(feel, devices, local_world(scene, feel)) {
-  size_ = scene.size();
-  if (attaching == Attaching::now) attach();
+RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices devices, Attaching attaching,
+                           double stall_seconds)
+    : RunningWorld(scene, feel, std::move(devices), local_world(scene, feel), stall_seconds) {
+  if (attaching == Attaching::now) attach(devices_);
 }
 
-RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices,
-                           const Following& following, Attaching attaching)
-    : RunningWorld(feel, devices, followed_world(scene, feel, following.self)) {
+RunningWorld::RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices devices,
+                           const Following& following, Attaching attaching, double stall_seconds)
+    : RunningWorld(scene, feel, std::move(devices), followed_world(scene, feel, following.self), stall_seconds) {
   followed_ = static_cast<FollowedWorld*>(worlds_.back().world.get());
-  size_ = scene.size();
-  if (attaching == Attaching::now) attach();
+  if (attaching == Attaching::now) attach(devices_);
 }
 
-void RunningWorld::attach() {
-  HandDeviceSettings pace;
-  pace.max_speed = 2 * size_;
-  for (HandDevice& device : devices_) {
-    device.set_pace(pace);
-    device.attach(*worlds_.back().world);
+void RunningWorld::attach(HandDevices devices) {
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (devices[i] != devices_[i]) loop_.replace(i, *devices[i]);
+  devices_ = std::move(devices);
+  for (HandDevice* device : devices_) {
+    device->fit(extent_);
+    device->attach(loop_.bodies());
   }
 }
 
@@ -137,7 +128,6 @@ void RunningWorld::take(Change change) {
     return;
   }
   worlds_.push_back(std::move(next));
-  for (HandDevice& device : devices_) device.attach(*worlds_.back().world);
   feel_ = change.feel_;
 }
 
@@ -164,7 +154,8 @@ Recording RunningWorld::start_recording(const std::string& scene) {
 
 void RunningWorld::enable_hands() noexcept {
   for (std::size_t i = 0; i < devices_.size(); ++i)
-    if (loop_.device_state(i) == DeviceState::disabled) loop_.enable(i);
+    if (loop_.device_state(i) == DeviceState::disabled && !devices_[i]->has_motors() && !devices_[i]->is_switched_off())
+      loop_.enable(i);
 }
 
 void RunningWorld::collect(Recording* recording) {

@@ -7,22 +7,22 @@
 // goes on.
 #pragma once
 
-#include <cotouch/session/hand_device.h>
+#include <cotouch/device/hand_device.h>
 #include <cotouch/session/watched_world.h>
 #include <cotouch/touch/loop.h>
 #include <cotouch/touch/recording.h>
 #include <cotouch/world/scene.h>
 
-#include <array>
 #include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace cotouch {
 
 inline constexpr std::size_t k_session_hands = 8;
 static_assert(k_session_hands <= k_loop_hands);
-using HandDevices = std::array<HandDevice, k_session_hands>;
+using HandDevices = std::vector<HandDevice*>;  // at most k_session_hands, none of them null
 
 // What the forces depend on besides bodies and hands.
 struct FeelSettings {
@@ -32,10 +32,8 @@ struct FeelSettings {
   std::uint32_t warm_nodes = 0;                            // the budget in nodes for each pair of parts; 0: no limit
 };
 
-// The world's largest pair of parts: by its data, which fits the caches worst. Null if there is no pair.
-const NestedContact* largest_pair(const WorldModel& model);
-// Nodes that a microsecond of contact affords on this machine, measured on the world's largest pair of parts. Takes
-// some milliseconds. 0 if there is nothing to measure.
+// Units of work that a microsecond of contact affords on this machine, measured on the largest pair of parts of each
+// kind of engine; the slowest counts. Takes a moment. 0 if there is nothing to measure.
 double measured_nodes_per_us(const WorldModel& model);
 // The budget in nodes for each pair of parts; 0 if there is no speed to tell.
 std::uint32_t nodes_for(const WorldModel& model, double nodes_per_us, double budget_us);
@@ -52,7 +50,8 @@ static_assert(k_shared_pace.hands <= k_recorded_hands);
 std::shared_ptr<const WorldModel> felt_model(const Scene& scene, const FeelSettings& feel, const Pace& pace = {});
 LimitSettings limit_settings(const FeelSettings& feel);
 
-// The world steps elsewhere, at k_shared_pace; the first device is hand `self` there, and the others have none.
+// The world steps elsewhere, at k_shared_pace; the first device that is there is hand `self` of it
+// (touch/followed_world.h).
 struct Following {
   std::size_t self = 0;
 };
@@ -62,12 +61,13 @@ class RunningWorld {
   // The devices must outlive this; all of them are attached to it, or will be once it is its turn: one can be made
   // while another still runs with the same devices.
   enum class Attaching : std::uint8_t { now, later };
-  RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices,
-               Attaching attaching = Attaching::now);
+  RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices devices, Attaching attaching = Attaching::now,
+               double stall_seconds = TouchLoopSettings{}.stall_seconds);
   // Its states have the layout of those of felt_model(scene, feel, k_shared_pace).
-  RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices& devices, const Following& following,
-               Attaching attaching = Attaching::now);
-  void attach();  // if it was left for later; no loop runs with these devices
+  RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices devices, const Following& following,
+               Attaching attaching = Attaching::now, double stall_seconds = TouchLoopSettings{}.stall_seconds);
+  // If it was left for later: as many devices, which may be others by now. No loop runs with them.
+  void attach(HandDevices devices);
 
   TouchLoop& loop() { return loop_; }
   const WorldModel& model() const { return worlds_.back().world->model(); }
@@ -76,10 +76,15 @@ class RunningWorld {
   // For the loop's one reading thread: contact of each body in the newest cycle, in the order of the model's bodies.
   const std::vector<ContactStats>& contacts() { return worlds_.front().contacts->contacts(); }
 
-  // Only if it follows; both from one thread, which may be another than the loop's reading thread.
+  // Could one more device that takes hold of something have a hand?
+  bool has_room() const { return followed_ == nullptr || followed_->has_room(); }
+
+  // Only if it follows; these from one thread, which may be another than the loop's reading thread.
   bool is_following() const { return followed_ != nullptr; }
+  std::size_t self() const noexcept { return followed_->self(); }
   bool follow(const WorldState& newest) noexcept { return followed_->follow(newest); }
-  const LocalHand& local_hand() noexcept { return followed_->local_hand(); }
+  void set_usable(std::uint32_t hands) noexcept { followed_->set_usable(hands); }
+  const LocalHands& local_hands() noexcept { return followed_->local_hands(); }
 
   // A world to feel differently in; the scene may differ in gravity, masses and such, not in which bodies there are.
   // One that follows takes over the largest force that is felt and nothing else. Takes a while and disturbs nothing: on
@@ -94,7 +99,8 @@ class RunningWorld {
   // Takes what the loop has felt since the last call; a recording keeps what belongs to it.
   void collect(Recording* recording);
   // A machine that stands for some milliseconds may have the watchdog disable a device whose driver did nothing wrong.
-  // These have no motors and no drivers that hang, so they are hands again as soon as possible. To be called often.
+  // What has no motors is a hand again as soon as possible, unless somebody switched it off; what has some waits for
+  // somebody to enable it. To be called often.
   void enable_hands() noexcept;
   // False if samples were lost since the recording was started, so that a replay differs.
   bool recorded_wholly();
@@ -105,14 +111,14 @@ class RunningWorld {
     std::unique_ptr<TouchWorld> world;
     WatchedContacts* contacts = nullptr;  // the same world's
   };
-  RunningWorld(const FeelSettings& feel, HandDevices& devices, World world);
+  RunningWorld(const Scene& scene, const FeelSettings& feel, HandDevices devices, World world, double stall_seconds);
   static World local_world(const Scene& scene, const FeelSettings& feel);
   static World followed_world(const Scene& scene, const FeelSettings& feel, std::size_t self);
   void wait_for(std::uint64_t change);
 
   FeelSettings feel_;
-  HandDevices& devices_;
-  double size_ = 0;           // of the scene, metres
+  HandDevices devices_;
+  SceneExtent extent_;
   std::deque<World> worlds_;  // the last is the newest; those before it may still be in use
   FollowedWorld* followed_ = nullptr;
   std::uint64_t first_recorded_ = 0, dropped_before_ = 0;

@@ -5,8 +5,8 @@
 #include <cotouch/base/read_file.h>
 #include <cotouch/base/trig.h>
 #include <cotouch/base/units.h>
-#include <cotouch/contact/asset.h>
 #include <cotouch/mesh/import.h>
+#include <cotouch/part/asset.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/plain_number.h>
 #include <cotouch/session/scene_limits.h>
@@ -130,6 +130,7 @@ class SceneWriter {
     write_exclusions(scene);
     if (scene.task) write_task(scene);
     for (std::size_t i = 0; i < scene.bodies.size(); ++i) write_body(scene.bodies[i], file.sources[i]);
+    for (const PairRule& rule : scene.rules) write_pair(scene, rule);
     for (const HandScript& script : scene.scripts) write_hand(scene, script);
     return std::move(out_);
   }
@@ -150,12 +151,26 @@ class SceneWriter {
 
   void write_exclusions(const Scene& scene) {
     std::string pairs;
-    for (const auto& [a, b] : scene.excluded) {
-      if (scene.find(a) == nullptr || scene.find(b) == nullptr) continue;  // of a body that was taken out
-      pairs += (pairs.empty() ? "[" : ", [") + std::to_string(number_of(scene, a)) + ", " +
-               std::to_string(number_of(scene, b)) + "]";
-    }
+    for (const PairRule& rule : scene.rules)
+      if (!rule.touches && holds(scene, rule)) pairs += (pairs.empty() ? "" : ", ") + bodies_of(scene, rule);
     if (!pairs.empty()) line("exclude", "[" + pairs + "]");
+  }
+
+  void write_pair(const Scene& scene, const PairRule& rule) {
+    if (!rule.touches || rule.engine.empty() || !holds(scene, rule)) return;
+    out_ += "\n[[pair]]\n";
+    line("bodies", bodies_of(scene, rule));
+    line("engine", in_quotes(rule.engine));
+  }
+
+  // Not if one of the two was taken out, or if another rule about them comes first.
+  static bool holds(const Scene& scene, const PairRule& rule) {
+    const auto is_first = [&](const PairRule& other) { return other.is_about(rule.a, rule.b); };
+    return scene.find(rule.a) != nullptr && scene.find(rule.b) != nullptr &&
+           &*std::ranges::find_if(scene.rules, is_first) == &rule;
+  }
+  static std::string bodies_of(const Scene& scene, const PairRule& rule) {
+    return "[" + std::to_string(number_of(scene, rule.a)) + ", " + std::to_string(number_of(scene, rule.b)) + "]";
   }
 
   void write_task(const Scene& scene) {

@@ -3,8 +3,8 @@
 #include <cotouch/base/error.h>
 #include <cotouch/base/trig.h>
 #include <cotouch/base/units.h>
+#include <cotouch/device/page_device.h>
 #include <cotouch/session/arbitration.h>
-#include <cotouch/session/hand_device.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/toml_reader.h>
 
@@ -22,7 +22,7 @@ constexpr std::size_t k_most_path_poses = 1000;
 constexpr std::size_t k_most_exclusions = 2048;
 constexpr double k_fastest = 100;        // m/s
 constexpr double k_fastest_turn = 1000;  // rad/s
-constexpr double k_highest_force = HandDevice::k_limits.motors.peak_force;
+constexpr double k_highest_force = PageDevice::k_limits.motors.peak_force;
 
 // Version 1 counted stiffness for each point and scaled many points down; its default felt like today's.
 constexpr double k_stiffness_of_version_1 = 1000;
@@ -38,7 +38,7 @@ class SceneReader : private TomlReader {
     if (*version != 2)
       fail("it is of a version that this cotouch does not know; use a newer cotouch", ErrorCode::unsupported);
     allow_only(table, {"cotouch", "name", "title", "summary", "gravity", "friction", "restitution", "drag",
-                       "contact_stiffness", "max_force", "exclude", "task", "body", "hand"});
+                       "contact_stiffness", "max_force", "exclude", "pair", "task", "body", "hand"});
     read_names(table);
     Scene& scene = file_.scene;
     scene.gravity = gravity(table);
@@ -53,6 +53,12 @@ class SceneReader : private TomlReader {
     }
     where_.clear();
     read_exclusions(table);
+    std::size_t pairs = 0;
+    for (const toml::table* pair : tables(table, "pair", "[[pair]]", k_most_exclusions)) {
+      where_ = "pair " + std::to_string(++pairs) + ": ";
+      read_pair(*pair);
+    }
+    where_.clear();
     read_task(table);
     for (const toml::table* hand : tables(table, "hand", "[[hand]]", k_most_scene_hands)) {
       where_ = "hand " + std::to_string(scene.scripts.size() + 1) + ": ";
@@ -302,8 +308,30 @@ class SceneReader : private TomlReader {
       if (pair == nullptr || pair->size() != 2) fail("`exclude` is not a list of pairs of bodies");
       const std::uint32_t a = body_id(*pair->get(0), "exclude"), b = body_id(*pair->get(1), "exclude");
       if (a == b) fail("`exclude` names a body with itself");
-      file_.scene.excluded.emplace_back(a, b);
+      file_.scene.rules.push_back({a, b, false});
     }
+  }
+
+  void read_pair(const toml::table& table) {
+    allow_only(table, {"bodies", "engine"});
+    for (const char* key : {"bodies", "engine"})
+      if (!table.contains(key)) fail(std::string("it has no `") + key + "`");
+    const toml::array* bodies = table.get("bodies")->as_array();
+    if (bodies == nullptr || bodies->size() != 2) fail("its `bodies` are not two");
+    PairRule rule{body_id(*bodies->get(0), "bodies"), body_id(*bodies->get(1), "bodies")};
+    if (rule.a == rule.b) fail("its `bodies` are one and the same");
+    const auto is_about_them = [&](const PairRule& other) { return other.is_about(rule.a, rule.b); };
+    if (std::ranges::any_of(file_.scene.rules, is_about_them))
+      fail("its `bodies` have an engine or are in `exclude` already");
+    rule.engine = text(table, "engine", "");
+    const auto has_name = [&](const EngineKind* kind) { return kind->name() == rule.engine; };
+    if (std::ranges::none_of(engine_kinds(), has_name)) {
+      std::string names;
+      for (const EngineKind* kind : engine_kinds())
+        names += (names.empty() ? "" : ", ") + std::string("\"") + std::string(kind->name()) + "\"";
+      fail("its `engine` is none of those there are: " + names, ErrorCode::unsupported);
+    }
+    file_.scene.rules.push_back(std::move(rule));
   }
 
   void read_task(const toml::table& root) {

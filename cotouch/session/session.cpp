@@ -2,6 +2,7 @@
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/hash.h>
+#include <cotouch/base/invariant.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/session_ask.h>
 #include <cotouch/session/shared_session.h>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace cotouch {
 namespace {
@@ -28,18 +30,22 @@ std::string guest_name(ParticipantId id) {
 
 }  // namespace
 
-Session::Session(SessionSettings settings, SceneLibrary& library, std::unique_ptr<SpaceMouse> spacemouse)
+Session::Session(SessionSettings settings, SceneLibrary& library, std::vector<std::unique_ptr<HandDevice>> devices,
+                 MissingDevices missing)
     : settings_(std::move(settings)),
       library_(library),
-      spacemouse_(std::move(spacemouse)),
       recordings_(settings_.recordings),
+      devices_(std::move(devices), std::move(missing)),
       self_(join(ParticipantKind::program, "session")),
       scene_(std::make_shared<const ShownScene>()) {
   for (std::size_t i = 0; i < hands_.size(); ++i) {
     hands_[i].id = static_cast<HandId>(i + 1);
-    hands_[i].device = &devices_[i];
+    hands_[i].index = i;
   }
-  if (spacemouse_) spacemouse_id_ = join(ParticipantKind::device, "SpaceMouse");
+  for (SessionDevices::Plugged& plugged : devices_.plugged()) {
+    plugged.who = join(ParticipantKind::device, plugged.name);
+    hands_[plugged.hand].owner = plugged.who;
+  }
   background_ = std::make_unique<Background>();
   builder_ = std::make_unique<Background>();
   jobs_ = std::make_unique<JobQueue>([this](const JobStatus& status) {
@@ -172,8 +178,13 @@ void Session::tick() {
     if (recording_ && !recording_shared_) stream_->take(*recording_);
     // A copy: what is done here looks at newer frames, which gives the loop this one back to write to.
     const WorldFrame frame = world_->loop().world_frame();
+    const char* const broken = frame.touch.broken;
+    if (std::exchange(told_broken_, broken) == nullptr && broken != nullptr)
+      tell_problem(ParticipantId::nobody, "Nothing is felt any more. " + invariant_report(broken));
     notice_lost_grasps(frame);
-    follow_spacemouse(frame.world);
+    serve_devices(&frame);
+  } else {
+    serve_devices(nullptr);
   }
   if (recording_) {
     if (Clock::now() - recording_told_ > std::chrono::seconds(1)) {
@@ -310,7 +321,7 @@ Session::Hand* Session::find_hand(HandId id) {
 void Session::release(Hand& hand) {
   hand.holder = ParticipantId::nobody;
   hand.body = 0;
-  hand.device->release();
+  device_of(hand).release();
   let_go_ = true;
 }
 
@@ -322,11 +333,13 @@ Situation Session::situation() const {
     const double silent = std::chrono::duration<double>(Clock::now() - hand.last_input).count();
     // A device lets go by itself once it is at rest.
     const bool endless = holder != nullptr && holder->kind == ParticipantKind::device;
-    now.hands.push_back(
-        {hand.id, hand.holder, endless ? std::numeric_limits<double>::infinity() : settings_.hand_patience - silent});
+    now.hands.push_back({hand.id, hand.holder,
+                         endless ? std::numeric_limits<double>::infinity() : settings_.hand_patience - silent,
+                         hand.owner});
   }
   now.recording = recording_.has_value();
   now.recorded_by = recorded_by_;
+  now.world_is_full = world_ && !world_->has_room();
   return now;
 }
 
@@ -338,7 +351,7 @@ std::string_view Session::move_hand(ParticipantId who, const HandMotion& motion)
   Hand* hand = find_hand(motion.hand);
   if (hand == nullptr || who == ParticipantId::nobody || hand->holder != who) return {};
   hand->last_input = Clock::now();
-  hand->device->move(motion.pose, motion.buttons, motion.sequence);
+  if (PageDevice* page = devices_.page(hand->index)) page->move(motion.pose, motion.buttons, motion.sequence);
   return {};
 }
 
@@ -353,6 +366,7 @@ SessionSnapshot Session::snapshot_now() {
     now.hands = hand_views(frame);
     now.bodies = body_views(world_->model(), frame.world, world_->contacts());
   }
+  now.devices = device_views(world_ ? &world_->loop().frame() : nullptr);
   now.recording = recording_.has_value();
   now.recording_seconds = recorded_seconds();
   now.recordings = recorded_;
@@ -382,6 +396,8 @@ void Session::command(ParticipantId who, SessionCommand command, Answered answer
   if (!answered) answered = [](const CommandResult&) {};
   post([this, who, command = std::move(command), answered = std::move(answered), released = std::move(released)] {
     for (const HandEvent& event : released) tell([&](SessionListener& listener) { listener.hand_changed(event); });
+    // What pushes can be switched off at any time. On likewise, so that the last of several switches is what counts.
+    if (std::holds_alternative<SwitchDevice>(command)) return perform(who, command, answered);
     // Nobody keeps others waiting by asking for ever more.
     std::size_t& waiting = waiting_commands_[who];
     if (waiting == k_most_waiting && !std::holds_alternative<ReleaseHand>(command))
@@ -424,12 +440,12 @@ CommandResult Session::save_scene(ParticipantId who, const std::string& name, Re
     std::uint64_t changes = 0;
   };
   Now now = ask<Now>(When::in_turn, [this, who, name] {
-    Wish wish;
-    wish.who = who;
-    wish.deed = Deed::save_scene;
-    if (const auto made = scene_makers_.find(name); made != scene_makers_.end()) wish.maker = made->second;
+    ActionRequest request;
+    request.who = who;
+    request.action = SessionAction::save_scene;
+    if (const auto made = scene_makers_.find(name); made != scene_makers_.end()) request.maker = made->second;
     note_movement();
-    return Now{obstacle(wish), scene_to_edit(), unsaved_, unsaved_->count()};
+    return Now{obstacle(request), scene_to_edit(), unsaved_, unsaved_->count()};
   });
   if (now.obstacle.empty() && now.scene.bodies.empty())
     now.obstacle = "There is nothing to save yet; drop a part first.";

@@ -6,7 +6,8 @@
 // does delays a hand. The touch loop itself meets only channels. Who may do what is decided in arbitration.h.
 //
 // Nothing slow happens on that thread: worlds are made on another, the builder's. What is asked for meanwhile waits
-// until it is its turn, so that everything is done in the order in which it was asked for; views go on.
+// until it is its turn, so that everything is done in the order in which it was asked for; views go on. Only letting go
+// of a body and switching a device wait for nothing.
 #pragma once
 
 #include <cotouch/session/allowance.h>
@@ -14,9 +15,9 @@
 #include <cotouch/session/command.h>
 #include <cotouch/session/listener.h>
 #include <cotouch/session/scene_library.h>
+#include <cotouch/session/session_devices.h>
 #include <cotouch/session/shared_session_listener.h>
 #include <cotouch/session/sight.h>
-#include <cotouch/session/spacemouse.h>
 #include <cotouch/session/unsaved_changes.h>
 
 #include <array>
@@ -45,6 +46,7 @@ struct SessionSettings {
   std::size_t most_recordings = RecordingStore::k_most;  // more would not be listed, and so not counted
   double unsaved_after = 1;  // seconds after a change, what was not saved is kept (scene_library.h)
   PartSettings added{{.resolution = 96}, {.points = 16384}, {}};  // how added parts are prepared
+  double stall_seconds = TouchLoopSettings{}.stall_seconds;       // until the watchdog takes all forces away
   SharedSessionSettings sharing = {};  // over the network; its folder and identity must be given before it is used
 };
 
@@ -59,8 +61,9 @@ struct HandMotion {
 
 class Session {
  public:
-  // The library must outlive the session. `spacemouse` may be null.
-  Session(SessionSettings settings, SceneLibrary& library, std::unique_ptr<SpaceMouse> spacemouse = nullptr);
+  // The library must outlive the session. Throws Error if there are too many devices. `missing` are shown beside them.
+  Session(SessionSettings settings, SceneLibrary& library, std::vector<std::unique_ptr<HandDevice>> devices = {},
+          MissingDevices missing = {});
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -112,9 +115,11 @@ class Session {
   // A hand that somebody may hold; there are as many as the loop serves.
   struct Hand {
     HandId id = HandId::none;
-    HandDevice* device = nullptr;
-    BodyId body = 0;  // held; 0: none
-    Vec3d point;      // of the body
+    std::size_t index = 0;                        // of its device
+    ParticipantId owner = ParticipantId::nobody;  // a plugged device's
+    BodyId body = 0;                              // held; 0: none
+    Vec3d point;                                  // of the body
+    std::optional<std::uint64_t> taken_in;        // cycle in which its device had taken hold, or the one before
     ParticipantId holder = ParticipantId::nobody;
     Clock::time_point last_input{};
   };
@@ -128,9 +133,11 @@ class Session {
   T ask(When when, std::function<T()> question);
   // With people_mutex_ held.
   Hand* find_hand(HandId id);
+  Hand* hand_for(ParticipantId who, HandId wanted);
   const Participant* find_participant(ParticipantId id) const;
   std::string free_color() const;
   Situation situation() const;
+  HandDevice& device_of(const Hand& hand) const { return devices_.hand(hand.index); }
   void release(Hand& hand);
   // Takes the lock itself. None: all that they hold.
   std::vector<HandEvent> release_held_by(ParticipantId who, HandId which);
@@ -160,11 +167,19 @@ class Session {
   // session_view.cpp
   ViewDemand demand() const;
   SessionView make_view(const WorldFrame& frame, bool traversed);
-  std::vector<HandView> hand_views(const WorldFrame& frame);
   void measure_cycles(SessionView& view);
   void make_nearness(const WorldState& state);
-  void follow_spacemouse(const WorldState& state);
+
+  // session_hands.cpp
+  std::vector<HandView> hand_views(const WorldFrame& frame);
   void notice_lost_grasps(const WorldFrame& frame);
+  // What the people at plugged devices ask for, and how those are doing.
+  void serve_devices(const WorldFrame* frame);
+  void carry_out_request(SessionDevices::Plugged& plugged, HandRequest request, const WorldState& state);
+  void lose_hand_of(const SessionDevices::Plugged& plugged);
+  void leave_hanging_devices(const TouchFrame& frame);
+  std::vector<DeviceView> device_views(const TouchFrame* frame);
+  void tell_devices(const TouchFrame* frame, bool at_once);
 
   // session_scene.cpp
   // How fast contact is on this machine, measured on the largest pair of parts of some world.
@@ -255,10 +270,10 @@ class Session {
   Pose place_beside(const Scene& scene, const SceneBody& body) const;
 
   // session_commands.cpp
-  // What stands in the way of a wish; empty if nothing does.
-  std::string obstacle(const Wish& wish);
+  // What stands in the way of a request; empty if nothing does.
+  std::string obstacle(const ActionRequest& request);
   // The same at the end of a job, whose starter may have left.
-  std::string obstacle_after_job(ParticipantId who, Deed deed);
+  std::string obstacle_after_job(ParticipantId who, SessionAction action);
   void perform(ParticipantId who, const SessionCommand& command, const Answered& answered);
   // Those with `answered` are answered once it is done, elsewhere or later.
   void carry_out(ParticipantId who, const DeleteRecording& wanted, const Answered& answered);
@@ -271,6 +286,7 @@ class Session {
   void carry_out(ParticipantId who, const ResetScene& wanted, const Answered& answered);
   CommandResult carry_out(ParticipantId who, const GraspBody& wanted);
   CommandResult carry_out(ParticipantId who, const ReleaseHand& wanted);
+  CommandResult carry_out(ParticipantId who, const SwitchDevice& wanted);
   void carry_out(ParticipantId who, const ChangeSettings& wanted, const Answered& answered);
   CommandResult carry_out(ParticipantId who, const StartRecording& wanted);
   CommandResult carry_out(ParticipantId who, const StopRecording& wanted);
@@ -330,7 +346,6 @@ class Session {
 
   SessionSettings settings_;
   SceneLibrary& library_;
-  std::unique_ptr<SpaceMouse> spacemouse_;
   RecordingStore recordings_;
   std::vector<SessionListener*> listeners_;
 
@@ -342,13 +357,13 @@ class Session {
   std::mutex people_mutex_;
   std::uint32_t last_participant_ = 0;
   std::vector<Participant> participants_;
-  HandDevices devices_;
+  SessionDevices devices_;
   std::array<Hand, k_session_hands> hands_;
   std::uint32_t hand_generation_ = 0;
   Vec3d scene_center_;
   double farthest_ = 0;  // metres from the centre that a hand may be sent to
   bool let_go_ = false;  // a hand did, since that was noted
-  ParticipantId self_, spacemouse_id_ = ParticipantId::nobody;
+  ParticipantId self_;
 
   // The session's thread's.
   std::uint32_t generation_ = 0;
@@ -374,10 +389,13 @@ class Session {
   std::string recording_id_;
   ParticipantId recorded_by_ = ParticipantId::nobody;
   Clock::time_point recording_told_{};
+  const char* told_broken_ = nullptr;  // TouchFrame::broken, once people know
   Clock::time_point people_told_{};
   bool people_due_ = false;
-  Pose spacemouse_pose_;
-  Clock::time_point spacemouse_used_{};
+  std::vector<DeviceView> devices_told_;
+  Clock::time_point devices_told_at_{};
+  std::uint64_t standing_cycle_ = 0;  // the loop's newest, and since when
+  Clock::time_point standing_since_{};
   BodyId last_body_ = 0;
   std::optional<double> drag_without_gravity_;  // the scene's own, if turning gravity on has lowered it
   // Who made what since the session was started.
@@ -407,10 +425,10 @@ class Session {
 
     void sharing(const SharingStatus& status) override;
     void world_ready(const Scene& scene, const FeelSettings& feel, MemberId self) override;
-    void view(const WorldState& state) override;
+    void view(const WorldState& state, const SharedHands& hands) override;
     void agreed(const AgreedTick& now) override;
-    HandInput hand() override;
-    void hand_taken() override;
+    MemberHands hands() override;
+    void hands_taken() override;
     void people(const std::vector<SharedPerson>& people) override;
     void peers(const PeersView& peers) override;
     void said(MemberId by, const std::string& text, double seconds) override;
@@ -421,6 +439,7 @@ class Session {
     // Another session, or none: what is still on its way from the one before does not count.
     void begin_anew() { ++epoch_; }
     std::uint32_t epoch() const { return epoch_; }
+    HandLeaders leaders();  // of the newest tick
 
    private:
     void post(std::function<void()> task);  // in turn; forgotten if it comes too late
@@ -429,7 +448,8 @@ class Session {
     std::atomic<std::uint32_t> epoch_ = 0;
     std::mutex mutex_;
     RunningWorld* world_ = nullptr;
-    std::uint32_t told_ = 0, newest_ = 0;  // grasps
+    HandLeaders leaders_ = leaders_none();
+    std::array<std::uint32_t, k_shared_hands> told_{}, newest_{};  // grasps of each hand
   };
   Bridge bridge_{*this};
   std::unique_ptr<SharedSession> shared_;

@@ -43,7 +43,7 @@ CommandResult Session::carry_out(ParticipantId who, const BendBody& wanted) {
   if (std::string reason = obstacle_to_bending(scene_->scene, body); !reason.empty())
     return {Kind::wrong, std::move(reason), 0, {}};
   if (wanted.elastic) check_session_elastic(*wanted.elastic);
-  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::change_bodies}); !reason.empty())
     return {Kind::not_now, std::move(reason), 0, {}};
   const std::shared_ptr<const Part> part = body->parts[0].part;
   return start_job(

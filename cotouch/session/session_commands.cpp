@@ -1,7 +1,7 @@
 // What a session does when it is asked to, if it may.
 #include <cotouch/base/error.h>
-#include <cotouch/contact/cache.h>
 #include <cotouch/field/mass.h>
+#include <cotouch/part/cache.h>
 #include <cotouch/session/names.h>
 #include <cotouch/session/scene_file.h>
 #include <cotouch/session/session_ask.h>
@@ -32,7 +32,7 @@ constexpr std::string_view k_saved_for_recording =
 void close_gap(Scene& scene, BodyId gone) {
   const auto renumber = [gone](BodyId& id) { id -= id > gone ? 1U : 0U; };
   for (SceneBody& body : scene.bodies) renumber(body.id);
-  for (auto& [a, b] : scene.excluded) renumber(a), renumber(b);
+  for (PairRule& rule : scene.rules) renumber(rule.a), renumber(rule.b);
   for (HandScript& script : scene.scripts) renumber(script.body);
   if (scene.task) renumber(scene.task->body);
 }
@@ -75,17 +75,17 @@ std::string obstacle_to_setting(const Scene& scene, const SceneBody* body, const
 
 }  // namespace
 
-std::string Session::obstacle(const Wish& wish) {
+std::string Session::obstacle(const ActionRequest& request) {
   const std::scoped_lock lock(people_mutex_);
-  return obstacle_to(wish, situation());
+  return obstacle_to(request, situation());
 }
 
-std::string Session::obstacle_after_job(ParticipantId who, Deed deed) {
+std::string Session::obstacle_after_job(ParticipantId who, SessionAction action) {
   const std::scoped_lock lock(people_mutex_);
-  Wish wish;
-  wish.who = find_participant(who) != nullptr ? who : self_;
-  wish.deed = deed;
-  return obstacle_to(wish, situation());
+  ActionRequest request;
+  request.who = find_participant(who) != nullptr ? who : self_;
+  request.action = action;
+  return obstacle_to(request, situation());
 }
 
 void Session::perform(ParticipantId who, const SessionCommand& command, const Answered& answered) {
@@ -117,7 +117,7 @@ CommandResult Session::start_job(ParticipantId who, JobLane lane, std::string na
 
 void Session::carry_out(ParticipantId who, const OpenScene& wanted, const Answered& answered) {
   if (!is_identifier(wanted.name)) return answered(wrong("A scene's name is made of letters, digits, - and _."));
-  if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::open_scene}); !reason.empty())
     return answered(not_now(reason));
   if (wanted.name == unsaved_->name() && opening_.empty())
     return answered(not_now("This scene is open already; Reset puts everything back to its start."));
@@ -134,7 +134,8 @@ CommandResult Session::start_opening(ParticipantId who, const OpenScene& wanted)
   using Loaded = std::pair<std::shared_ptr<Stage>, std::shared_ptr<UnsavedPlace>>;
   const auto opened = [this, who, opening, may_lose = wanted.may_lose_changes](const Loaded& loaded) {
     // Preparing takes a while, and someone may have taken hold or shared the scene in the meantime.
-    std::string reason = is_shared() ? obstacle_while_shared(OpenScene{}) : obstacle_after_job(who, Deed::open_scene);
+    std::string reason =
+        is_shared() ? obstacle_while_shared(OpenScene{}) : obstacle_after_job(who, SessionAction::open_scene);
     if (!reason.empty()) return tell_problem(who, reason);
     const auto make = [this, stage = loaded.first, settings = stage_settings()] {
       // Settings that changed while it was made are rare.
@@ -178,7 +179,7 @@ void Session::when_opened(std::uint32_t opening, std::function<void()> task) {
 }
 
 void Session::carry_out(ParticipantId who, const ShowScene& wanted, const Answered& answered) {
-  if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::open_scene}); !reason.empty())
     return answered(not_now(reason));
   const auto make = [this, scene = wanted.scene, settings = stage_settings()]() mutable {
     weigh(scene);  // here, once, and not whenever its world is made anew
@@ -188,7 +189,7 @@ void Session::carry_out(ParticipantId who, const ShowScene& wanted, const Answer
 }
 
 void Session::carry_out(ParticipantId who, const ResetScene&, const Answered& answered) {
-  if (std::string reason = obstacle({.who = who, .deed = Deed::reset_scene}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::reset_scene}); !reason.empty())
     return answered(not_now(reason));
   if (is_shared()) {
     shared_->reset_world();
@@ -204,67 +205,9 @@ bool Session::is_in_place(BodyId body) {
   return index && world_->loop().world_frame().world.bodies()[*index].motion == static_cast<double>(Motion::fixed);
 }
 
-CommandResult Session::carry_out(ParticipantId who, const GraspBody& wanted) {
-  const Vec3d point = wanted.point.value_or(Vec3d{});
-  HandEvent event{who, wanted.hand, HandChange::granted, wanted.body, {}, {point, {}}};
-  HandEvent lost;
-  const SceneBody* body = scene_->scene.find(wanted.body);
-  if (!world_ || body == nullptr || !can_be_held(*body))
-    event.reason = "That body cannot be picked up.";
-  else if (body->motion == Motion::free && is_in_place(wanted.body))
-    event.reason = "It is in its place; start the task again to take it out.";
-  else if (!is_finite(point) || norm(point) > scene_->scene.size())
-    event.reason = "A body is taken at a point of it.";
-  if (event.reason.empty()) {
-    const std::scoped_lock lock(people_mutex_);
-    const auto held_by = [this](ParticipantId holder) -> Hand* {
-      const auto found = std::find_if(hands_.begin(), hands_.end(), [&](const Hand& h) { return h.holder == holder; });
-      return found == hands_.end() ? nullptr : &*found;
-    };
-    Hand* hand = find_hand(wanted.hand);
-    if (following_ && wanted.hand == HandId::none) {
-      hand = &hands_.front();  // the one that this program has in the shared world
-    } else if (wanted.hand == HandId::none) {
-      hand = held_by(who);
-      if (hand == nullptr) hand = held_by(ParticipantId::nobody);
-      if (hand == nullptr)  // all are taken: the one that was silent longest, if it may be taken
-        hand = &*std::min_element(hands_.begin(), hands_.end(),
-                                  [](const Hand& a, const Hand& b) { return a.last_input < b.last_input; });
-    }
-    event.hand = hand != nullptr ? hand->id : HandId::none;
-    event.reason = obstacle_to({.who = who, .deed = Deed::take_hand, .hand = event.hand}, situation());
-    if (event.reason.empty()) {
-      if (hand->holder != who && hand->holder != ParticipantId::nobody)
-        lost = {hand->holder,
-                hand->id,
-                HandChange::lost,
-                hand->body,
-                "Someone else took the hand because nothing was sent for a while.",
-                {}};
-      hand->holder = who;
-      hand->body = wanted.body;
-      hand->point = point;
-      hand->last_input = Clock::now();
-      hand->device->hold(wanted.body, point);
-    }
-  }
-  if (!event.reason.empty()) event.change = HandChange::refused;
-  tell([&](SessionListener& listener) {
-    if (lost.whom != ParticipantId::nobody) listener.hand_changed(lost);
-    listener.hand_changed(event);
-  });
-  return event.reason.empty() ? done() : not_now(event.reason);
-}
-
-CommandResult Session::carry_out(ParticipantId who, const ReleaseHand& wanted) {
-  for (const HandEvent& event : release_held_by(who, wanted.hand))
-    tell([&](SessionListener& listener) { listener.hand_changed(event); });
-  return done();
-}
-
 void Session::carry_out(ParticipantId who, const ChangeSettings& wanted, const Answered& answered) {
   if (std::string reason = obstacle_to(wanted); !reason.empty()) return answered(wrong(reason));
-  if (std::string reason = obstacle({.who = who, .deed = Deed::change_settings}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::change_settings}); !reason.empty())
     return answered(not_now(reason));
   FeelSettings feel = feel_;
   feel.contact_stiffness = wanted.contact_stiffness.value_or(feel.contact_stiffness);
@@ -288,7 +231,7 @@ void Session::carry_out(ParticipantId who, const ChangeSettings& wanted, const A
 }
 
 CommandResult Session::carry_out(ParticipantId who, const StartRecording&) {
-  if (std::string reason = obstacle({.who = who, .deed = Deed::start_recording}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::start_recording}); !reason.empty())
     return not_now(reason);
   if (!world_) return not_now("There is nothing to record in this scene.");
   // Each has a file and a thread of its own, and everybody is told of it.
@@ -373,7 +316,7 @@ void Session::list_recordings() {
 }
 
 CommandResult Session::carry_out(ParticipantId who, const StopRecording&) {
-  if (std::string reason = obstacle({.who = who, .deed = Deed::stop_recording}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::stop_recording}); !reason.empty())
     return not_now(reason);
   finish_recording();
   return done();
@@ -410,10 +353,11 @@ void Session::finish_recording() {
 }
 
 void Session::carry_out(ParticipantId who, const DeleteRecording& wanted, const Answered& answered) {
-  Wish wish{.who = who, .deed = Deed::delete_recording};
-  if (const auto made = recording_makers_.find(wanted.id); made != recording_makers_.end()) wish.maker = made->second;
-  wish.in_use = (recording_.has_value() && recording_id_ == wanted.id) || finishing_.contains(wanted.id);
-  if (std::string reason = obstacle(wish); !reason.empty()) return answered(not_now(reason));
+  ActionRequest request{.who = who, .action = SessionAction::delete_recording};
+  if (const auto made = recording_makers_.find(wanted.id); made != recording_makers_.end())
+    request.maker = made->second;
+  request.in_use = (recording_.has_value() && recording_id_ == wanted.id) || finishing_.contains(wanted.id);
+  if (std::string reason = obstacle(request); !reason.empty()) return answered(not_now(reason));
   // A scene that was saved only for it goes with it.
   std::string scene;
   for (const RecordingEntry& entry : recorded_)
@@ -444,12 +388,12 @@ void Session::carry_out(ParticipantId who, const DeleteRecording& wanted, const 
 }
 
 void Session::carry_out(ParticipantId who, const DeleteScene& wanted, const Answered& answered) {
-  Wish wish{.who = who, .deed = Deed::delete_scene};
-  if (const auto made = scene_makers_.find(wanted.name); made != scene_makers_.end()) wish.maker = made->second;
-  wish.in_use =
+  ActionRequest request{.who = who, .action = SessionAction::delete_scene};
+  if (const auto made = scene_makers_.find(wanted.name); made != scene_makers_.end()) request.maker = made->second;
+  request.in_use =
       wanted.name == scene_->scene.name || wanted.name == unsaved_->name() ||
       std::any_of(opening_.begin(), opening_.end(), [&](const auto& one) { return one.second == wanted.name; });
-  if (std::string reason = obstacle(wish); !reason.empty()) return answered(not_now(reason));
+  if (std::string reason = obstacle(request); !reason.empty()) return answered(not_now(reason));
   for (const RecordingEntry& entry : recorded_)
     if (entry.scene == wanted.name && entry.scene.starts_with(k_saved_for_recording))
       return answered(not_now("A recording was made in this scene and needs it; delete the recording " + entry.id +
@@ -472,7 +416,7 @@ void Session::carry_out(ParticipantId who, const DeleteScene& wanted, const Answ
 }
 
 void Session::carry_out(ParticipantId who, const AddPart& wanted, const Answered& answered) {
-  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::change_bodies}); !reason.empty())
     return answered(not_now(reason));
   if (!wanted.in_new_scene) {
     if (is_full(scene_->scene))
@@ -519,7 +463,7 @@ CommandResult Session::start_adding(ParticipantId who, const AddPart& wanted) {
           part.name = body.name;
           part.settings = settings_.added;
           part.part = std::make_shared<const Part>(prepare_cached(mesh, settings_.added, progress));
-          part.matter = mass_properties(part.part->field, 1);
+          part.matter = matter_of(*part.part);
           part.import = std::move(import);
         }
         progress.update("drawing it", 0);
@@ -543,7 +487,7 @@ CommandResult Session::start_adding(ParticipantId who, const AddPart& wanted) {
 
 void Session::carry_out(ParticipantId who, const SetGravity& wanted, const Answered& answered) {
   if (!gravity_range().contains(wanted.down)) return answered(wrong("Gravity is from 0 to 20 m/s^2."));
-  if (std::string reason = obstacle({.who = who, .deed = Deed::change_settings}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::change_settings}); !reason.empty())
     return answered(not_now(reason));
   Scene scene = scene_->scene;
   scene.gravity = {0, 0, 0 - wanted.down};  // not -0, which would be another world
@@ -568,8 +512,8 @@ void Session::carry_out(ParticipantId who, const SetBody& wanted, const Answered
   if (std::string reason = obstacle_to_setting(scene_->scene, body, wanted); !reason.empty())
     return answered(wrong(reason));
   const bool other_motion = wanted.motion && *wanted.motion != body->motion;
-  const Deed deed = other_motion ? Deed::change_bodies : Deed::change_settings;
-  if (std::string reason = obstacle({.who = who, .deed = deed}); !reason.empty()) return answered(not_now(reason));
+  const SessionAction action = other_motion ? SessionAction::change_bodies : SessionAction::change_settings;
+  if (std::string reason = obstacle({.who = who, .action = action}); !reason.empty()) return answered(not_now(reason));
   Scene scene = other_motion ? scene_to_edit() : scene_->scene;
   SceneBody& changed = *scene.find(wanted.body);
   if (wanted.motion) changed.motion = *wanted.motion;
@@ -594,7 +538,7 @@ void Session::carry_out(ParticipantId who, const SetBody& wanted, const Answered
 void Session::carry_out(ParticipantId who, const CopyBody& wanted, const Answered& answered) {
   const SceneBody* body = scene_->scene.find(wanted.body);
   if (body == nullptr || body->motion == Motion::path) return answered(wrong("That body cannot be copied."));
-  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::change_bodies}); !reason.empty())
     return answered(not_now(reason));
   if (scene_->scene.bodies.size() >= k_most_bodies) return answered(not_now("The scene is full; remove a body first."));
   Scene scene = scene_to_edit();
@@ -611,11 +555,11 @@ void Session::carry_out(ParticipantId who, const CopyBody& wanted, const Answere
 void Session::carry_out(ParticipantId who, const RemoveBody& wanted, const Answered& answered) {
   const SceneBody* body = scene_->scene.find(wanted.body);
   if (body == nullptr || !body->removable) return answered(wrong("That body cannot be removed."));
-  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::change_bodies}); !reason.empty())
     return answered(not_now(reason));
   Scene scene = scene_to_edit();
   std::erase_if(scene.bodies, [id = wanted.body](const SceneBody& b) { return b.id == id; });
-  std::erase_if(scene.excluded, [id = wanted.body](const auto& pair) { return pair.first == id || pair.second == id; });
+  std::erase_if(scene.rules, [id = wanted.body](const PairRule& rule) { return rule.a == id || rule.b == id; });
   std::erase_if(scene.scripts, [id = wanted.body](const HandScript& script) { return script.body == id; });
   if (scene.task && scene.task->body == wanted.body) scene.task.reset();
   close_gap(scene, wanted.body);
@@ -630,9 +574,9 @@ void Session::carry_out(ParticipantId who, const ResetTask&, const Answered& ans
 CommandResult Session::carry_out(ParticipantId who, const CancelJob& wanted) {
   const auto started = job_starters_.find(wanted.job);
   if (started == job_starters_.end()) return wrong("That is finished already.");
-  Wish wish{.who = who, .deed = Deed::cancel_job};
-  wish.maker = started->second;
-  if (std::string reason = obstacle(wish); !reason.empty()) return not_now(reason);
+  ActionRequest request{.who = who, .action = SessionAction::cancel_job};
+  request.maker = started->second;
+  if (std::string reason = obstacle(request); !reason.empty()) return not_now(reason);
   if (!jobs_->cancel(wanted.job)) return wrong("That is finished already.");
   return done();
 }

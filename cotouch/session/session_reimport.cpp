@@ -1,9 +1,9 @@
 // Bodies that came in with the wrong unit or the wrong side up.
 #include <cotouch/base/error.h>
 #include <cotouch/base/units.h>
-#include <cotouch/contact/cache.h>
 #include <cotouch/field/mass.h>
 #include <cotouch/mesh/raw_mesh.h>
+#include <cotouch/part/cache.h>
 #include <cotouch/session/session_ask.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ CommandResult Session::carry_out(ParticipantId who, const Reimport& wanted) {
   const double largest = scale * std::max({size.x, size.y, size.z});
   if (largest < k_smallest_part || largest > k_largest_part)
     return {Kind::wrong, "In this unit the part is not between 0.1 mm and 100 m long.", 0, {}};
-  if (std::string reason = obstacle({.who = who, .deed = Deed::change_bodies}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::change_bodies}); !reason.empty())
     return {Kind::not_now, std::move(reason), 0, {}};
 
   if (import->place) {
@@ -75,7 +75,7 @@ CommandResult Session::carry_out(ParticipantId who, const Reimport& wanted) {
                      change_unit_and_up(mesh, before, after.import->facts);
                      mesh.name = part->name;
                      after.part = std::make_shared<const Part>(prepare_cached(mesh, part->settings, progress));
-                     after.matter = mass_properties(after.part->field, 1);
+                     after.matter = matter_of(*after.part);
                      progress.update("drawing it", 0);
                      Scene alone;
                      alone.bodies.emplace_back().parts.push_back(after);

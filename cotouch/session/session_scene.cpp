@@ -27,11 +27,9 @@ Vec3d above(const Scene& scene, const Vec3d& place, const Box3d& box) {
 }
 
 // The same data: what was measured on one holds for the other.
-bool have_same_largest_pair(const WorldModel& a, const WorldModel& b) {
-  const NestedContact *one = largest_pair(a), *two = largest_pair(b);
-  if (one == nullptr || two == nullptr) return one == two;
-  return one->shell().data().positions.data() == two->shell().data().positions.data() &&
-         one->field().data().samples.data() == two->field().data().samples.data();
+bool have_same_largest_pairs(const WorldModel& a, const WorldModel& b) {
+  return std::ranges::equal(a.largest_engines(), b.largest_engines(),
+                            [](const ContactEngine* one, const ContactEngine* two) { return one->has_data_of(*two); });
 }
 
 }  // namespace
@@ -40,7 +38,10 @@ void Session::end_loop() {
   bridge_.set_world(nullptr);
   loop_times_ = nullptr;
   if (!world_) return;
-  world_->loop().stop();
+  if (!world_->loop().stop()) {
+    const std::scoped_lock lock(people_mutex_);
+    devices_.leave_behind(world_->loop());
+  }
   const TouchFrame& last = world_->loop().frame();
   earlier_cycles_ += last.cycle;
   earlier_missed_ += last.missed;
@@ -56,14 +57,17 @@ std::unique_ptr<RunningWorld> Session::make_world(const Scene& scene, const Feel
                   [](const SceneBody& b) { return b.motion == Motion::fixed && !is_elastic(b); }))
     return nullptr;
   constexpr auto k_later = RunningWorld::Attaching::later;
-  return following ? std::make_unique<RunningWorld>(scene, feel, devices_, Following{*following}, k_later)
-                   : std::make_unique<RunningWorld>(scene, feel, devices_, k_later);
+  const double stall = settings_.stall_seconds;
+  return following
+             ? std::make_unique<RunningWorld>(scene, feel, devices_.hands(), Following{*following}, k_later, stall)
+             : std::make_unique<RunningWorld>(scene, feel, devices_.hands(), k_later, stall);
 }
 
 void Session::start_loop() {
   if (!world_) return;
   seen_cycles_.fill(0);
-  world_->attach();
+  standing_since_ = Clock::now();  // its first cycle is still to come
+  world_->attach(devices_.hands());
   world_->loop().start();
   loop_times_ = &world_->loop().cycle_times();
 }
@@ -112,7 +116,7 @@ Session::Stage Session::make_stage(std::shared_ptr<const ShownScene> shown, cons
   const auto model = felt_model(scene, feel);
   check_weight(*model);
   stage.speed = settings.speed;
-  if (stage.speed.model == nullptr || !have_same_largest_pair(*stage.speed.model, *model))
+  if (stage.speed.model == nullptr || !have_same_largest_pairs(*stage.speed.model, *model))
     stage.speed = {model, measured_nodes_per_us(*model)};
   feel.warm_nodes = nodes_for(*model, stage.speed.nodes_per_us, feel.budget_us);
   stage.sight = std::make_unique<Sight>(shown, model);
@@ -176,7 +180,7 @@ void Session::change_after_job(JobChange job) {
   in_turn([this, job = std::move(job)]() mutable {
     // Preparing takes a while, and someone may have shared the scene or taken hold in the meantime.
     if (is_shared()) return tell_problem(job.who, obstacle_while_shared(AddPart{}));
-    if (const std::string reason = obstacle_after_job(job.who, Deed::change_bodies); !reason.empty()) {
+    if (const std::string reason = obstacle_after_job(job.who, SessionAction::change_bodies); !reason.empty()) {
       if (!std::exchange(job.waits, true)) tell_problem(job.who, reason + " What is ready comes in then.");
       ready_.push_back(std::move(job));
       return;

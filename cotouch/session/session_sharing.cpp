@@ -36,12 +36,21 @@ CommandResult done() {
 void Session::Bridge::set_world(RunningWorld* world) {
   const std::scoped_lock lock(mutex_);
   world_ = world != nullptr && world->is_following() ? world : nullptr;
-  told_ = newest_ = 0;
+  told_ = newest_ = {};
+  leaders_ = leaders_none();
 }
 
-void Session::Bridge::view(const WorldState& state) {
+void Session::Bridge::view(const WorldState& state, const SharedHands& hands) {
   const std::scoped_lock lock(mutex_);
-  if (world_ != nullptr) world_->follow(state);
+  leaders_ = hands.leaders;
+  if (world_ == nullptr) return;
+  world_->set_usable(hands.usable);
+  world_->follow(state);
+}
+
+HandLeaders Session::Bridge::leaders() {
+  const std::scoped_lock lock(mutex_);
+  return leaders_;
 }
 
 // Also of one that is being left: whoever writes a protocol wants its last tick.
@@ -49,15 +58,23 @@ void Session::Bridge::agreed(const AgreedTick& now) {
   session_.post([this, now] { session_.tell([&](SessionListener& listener) { listener.agreed(now); }); });
 }
 
-HandInput Session::Bridge::hand() {
+MemberHands Session::Bridge::hands() {
   const std::scoped_lock lock(mutex_);
   if (world_ == nullptr) return {};
-  const LocalHand& hand = world_->local_hand();
-  newest_ = hand.grasps;
-  return shared_input(hand, told_);
+  const LocalHands& local = world_->local_hands();
+  MemberHands hands;
+  for (std::uint8_t i = 0; i < k_shared_hands; ++i) {
+    newest_[i] = local[i].grasps;
+    const HandInput input = shared_input(local[i], told_[i]);
+    if (i == world_->self())
+      hands.hand = input;
+    else if (input.present)
+      hands.further.push_back({i, input});
+  }
+  return hands;
 }
 
-void Session::Bridge::hand_taken() {
+void Session::Bridge::hands_taken() {
   const std::scoped_lock lock(mutex_);
   told_ = newest_;
 }
@@ -150,7 +167,7 @@ std::string Session::own_name(ParticipantId who, const std::string& wanted) {
 void Session::begin_sharing(ParticipantId who, const std::string& name, std::function<void(SharedSession&)> begin,
                             bool may_lose_changes, const Answered& answered) {
   if (is_shared()) return answered(not_now("A session is shared already; leave it first."));
-  if (std::string reason = obstacle({.who = who, .deed = Deed::open_scene}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::open_scene}); !reason.empty())
     return answered(not_now(reason));
   SharedSessionSettings settings = settings_.sharing;
   settings.name = own_name(who, name);
@@ -197,7 +214,7 @@ void Session::carry_out(ParticipantId who, const JoinSharing& wanted, const Answ
 
 void Session::carry_out(ParticipantId who, const LeaveSharing& /*wanted*/, const Answered& answered) {
   if (!is_shared()) return answered(not_shared());
-  if (std::string reason = obstacle({.who = who, .deed = Deed::share}); !reason.empty())
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::share}); !reason.empty())
     return answered(not_now(reason));
   end_sharing({}, answered);
 }
@@ -317,12 +334,15 @@ void Session::show_peers(PeersView peers) {
 }
 
 void Session::add_remote_hands(const WorldFrame& frame, std::vector<HandView>& views) {
-  for (const auto& [member, participant] : peers_) {
-    if (member >= frame.world.hands().size() || frame.world.hands()[member].present == 0) continue;
-    const HandRecord& record = frame.world.hands()[member];
-    HandView view = hand_view(world_->model(), frame.world, world_->contacts(), member, record.felt, feel_.max_force);
-    view.id = static_cast<HandId>(k_first_remote_hand + member);
-    view.holder = participant;
+  if (peers_.empty()) return;
+  const HandLeaders leaders = bridge_.leaders();
+  for (std::size_t hand = 0; hand < std::min(leaders.size(), frame.world.hands().size()); ++hand) {
+    const auto leader = peers_.find(leaders[hand]);
+    const HandRecord& record = frame.world.hands()[hand];
+    if (leader == peers_.end() || record.present == 0) continue;
+    HandView view = hand_view(world_->model(), frame.world, world_->contacts(), hand, record.felt, feel_.max_force);
+    view.id = static_cast<HandId>(k_first_remote_hand + hand);
+    view.holder = leader->second;
     view.holder_kind = ParticipantKind::peer;
     if (record.body >= 0) view.body = world_->model().bodies()[static_cast<std::size_t>(record.body)].id;
     views.push_back(view);
@@ -354,7 +374,8 @@ void Session::tell_network() {
 
 CommandResult Session::carry_out(ParticipantId who, const SetNetwork& wanted) {
   if (!is_shared()) return not_shared();
-  if (std::string reason = obstacle({.who = who, .deed = Deed::share}); !reason.empty()) return not_now(reason);
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::share}); !reason.empty())
+    return not_now(reason);
   NetworkProfile profile;
   if (wanted.profile) {
     const NetworkProfile* known = find_network(*wanted.profile);
@@ -375,7 +396,8 @@ CommandResult Session::carry_out(ParticipantId who, const SetNetwork& wanted) {
 
 CommandResult Session::carry_out(ParticipantId who, const SetSynchronised& wanted) {
   if (!is_shared()) return not_shared();
-  if (std::string reason = obstacle({.who = who, .deed = Deed::share}); !reason.empty()) return not_now(reason);
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::share}); !reason.empty())
+    return not_now(reason);
   shared_->synchronise(wanted.on);
   return done();
 }
@@ -387,7 +409,8 @@ bool Session::may_speak_now(ParticipantId who) {
 
 CommandResult Session::carry_out(ParticipantId who, const Say& wanted) {
   if (!is_shared()) return not_shared();
-  if (std::string reason = obstacle({.who = who, .deed = Deed::speak}); !reason.empty()) return not_now(reason);
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::speak}); !reason.empty())
+    return not_now(reason);
   if (wanted.text.empty() || wanted.text.size() > k_longest_text)
     return {Kind::wrong, "A message has from 1 to 500 bytes.", 0, {}};
   if (!may_speak_now(who)) return {Kind::too_many, k_too_fast, 0, {}};
@@ -397,7 +420,8 @@ CommandResult Session::carry_out(ParticipantId who, const Say& wanted) {
 
 CommandResult Session::carry_out(ParticipantId who, const PlaceMark& wanted) {
   if (!is_shared()) return not_shared();
-  if (std::string reason = obstacle({.who = who, .deed = Deed::speak}); !reason.empty()) return not_now(reason);
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::speak}); !reason.empty())
+    return not_now(reason);
   if (scene_->scene.find(wanted.body) == nullptr || !is_finite(wanted.point) ||
       norm(wanted.point) > scene_->scene.size())
     return {Kind::wrong, "A mark is put on a point of a body.", 0, {}};
@@ -408,7 +432,8 @@ CommandResult Session::carry_out(ParticipantId who, const PlaceMark& wanted) {
 
 CommandResult Session::carry_out(ParticipantId who, const RemoveMark& wanted) {
   if (!is_shared()) return not_shared();
-  if (std::string reason = obstacle({.who = who, .deed = Deed::speak}); !reason.empty()) return not_now(reason);
+  if (std::string reason = obstacle({.who = who, .action = SessionAction::speak}); !reason.empty())
+    return not_now(reason);
   const auto found = marks_.find(wanted.mark);
   if (found == marks_.end()) return {Kind::wrong, "There is no such mark.", 0, {}};
   shared_->unmark(found->second.second);

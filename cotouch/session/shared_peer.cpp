@@ -10,7 +10,7 @@ namespace {
 
 constexpr Tick k_before_taking_part = 16;   // beyond the window: time for a newcomer to get its snapshot
 constexpr std::size_t k_most_waiting = 64;  // events
-constexpr std::size_t k_event_bytes = 800;  // of one tick
+constexpr std::size_t k_event_bytes = 672;  // of one tick: the longest, or several; all hands fit into a message beside
 constexpr std::size_t k_kept_hashes = 16;
 constexpr int k_most_heals = 3;                         // in a row; then a member joins anew
 constexpr double k_farewell = 1, k_first_farewell = 3;  // seconds
@@ -105,7 +105,7 @@ void SharedPeer::take(double /*now*/, MemberId from, const ViewMessage& message)
 
 // ------------------------------------------------------------------------------------------------ ticks
 
-bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest>& requests) {
+bool SharedPeer::poll(double now, const MemberHands& hands, std::vector<PeerRequest>& requests) {
   set_back_ = steady(now) - now;
   now += set_back_;
   statistics_.last_rollback = 0;
@@ -124,11 +124,11 @@ bool SharedPeer::poll(double now, const HandInput& hand, std::vector<PeerRequest
   watch_members(now);
   bool took = false;
   if (clock_.is_due(now)) {
-    HandInput next = hand;
+    MemberHands next = hands;
     const auto run = [&] {
       const Ran ran = run_tick(next, requests);
       took = took || ran == Ran::with_hand;
-      if (took) next.action = HandInput::Action::none;  // once
+      if (took) next.forget_actions();
       return ran != Ran::no;
     };
     const bool begun = run();
@@ -174,7 +174,7 @@ void SharedPeer::settle_ticks() {
   agreed_ = std::max(agreed_, everybody);
 }
 
-SharedPeer::Ran SharedPeer::run_tick(const HandInput& hand, std::vector<PeerRequest>& requests) {
+SharedPeer::Ran SharedPeer::run_tick(const MemberHands& hands, std::vector<PeerRequest>& requests) {
   if (rollback_.is_full() || (leaving_ >= 0 && rollback_.now() > leaving_)) {
     ++statistics_.waits;
     return Ran::no;
@@ -183,7 +183,7 @@ SharedPeer::Ran SharedPeer::run_tick(const HandInput& hand, std::vector<PeerRequ
   // Not before the own first tick, and not again after the state was healed.
   const InputStream* own = rollback_.stream(self_);
   const bool taking_part = members_[self_] && own != nullptr && own->next() == tick;
-  if (taking_part) rollback_.receive(self_, tick, own_input(hand));
+  if (taking_part) rollback_.receive(self_, tick, own_input(hands));
   std::vector<WorldRequest> world;
   rollback_.advance(world);
   for (WorldRequest& request : world) std::visit([&](auto& what) { requests.emplace_back(std::move(what)); }, request);
@@ -192,9 +192,9 @@ SharedPeer::Ran SharedPeer::run_tick(const HandInput& hand, std::vector<PeerRequ
   return taking_part ? Ran::with_hand : Ran::without_hand;
 }
 
-PeerInput SharedPeer::own_input(const HandInput& hand) {
+PeerInput SharedPeer::own_input(const MemberHands& hands) {
   PeerInput input;
-  if (self_ < k_shared_hands) input.hand = sendable(hand);
+  if (self_ < k_shared_hands) static_cast<MemberHands&>(input) = sendable(hands);
   std::size_t bytes = 0;
   while (!events_.empty() && input.events.size() < 4) {
     // Not while a decision may count us that we have promised or proposed: for others we would not be there any more,
@@ -215,28 +215,39 @@ PeerInput SharedPeer::own_input(const HandInput& hand) {
 
 // The newest that has arrived of everybody; an action counts once, in the tick in which it arrives.
 TickInputs SharedPeer::loose_inputs() {
-  TickInputs inputs;
+  std::array<PeerInput, k_most_members> newest;
+  InputsOfMembers inputs{};
+  bool reset = false;
   for (MemberId m = 0; m < k_most_members; ++m) {
     const InputStream* stream = rollback_.stream(m);
     if (stream == nullptr || !members_[m]) continue;
-    HandInput::Action action = HandInput::Action::none;
-    std::uint32_t body = 0;
-    for (Tick tick = std::max(loosely_seen_[m], stream->next() - 64); tick < stream->next(); ++tick) {
+    const Tick from = std::exchange(loosely_seen_[m], stream->next());
+    const PeerInput* last = stream->is_over() ? nullptr : stream->at(stream->next() - 1);
+    if (last != nullptr) inputs[m] = &(newest[m] = *last);
+    newest[m].forget_actions();
+    for (Tick tick = std::max(from, stream->next() - 64); tick < stream->next(); ++tick) {
       const PeerInput* input = stream->at(tick);
       if (input == nullptr) continue;
-      inputs.reset = inputs.reset || input->has(SessionEvent::Kind::reset);
-      if (input->hand.action == HandInput::Action::none) continue;
-      action = input->hand.action;
-      body = input->hand.body;
+      reset = reset || input->has(SessionEvent::Kind::reset);
+      newest[m].take_actions(*input);
     }
-    loosely_seen_[m] = stream->next();
-    const PeerInput* newest = stream->is_over() ? nullptr : stream->at(stream->next() - 1);
-    if (m >= k_shared_hands || newest == nullptr) continue;
-    inputs.hands[m] = newest->hand;
-    inputs.hands[m].action = action;
-    inputs.hands[m].body = body;
   }
-  return inputs;
+  TickInputs all = together(inputs);
+  all.reset = reset;
+  return all;
+}
+
+HandLeaders SharedPeer::leaders() const {
+  return rollback_.leaders();
+}
+
+std::uint32_t SharedPeer::usable_hands() const {
+  if (self_ >= k_shared_hands) return 0;
+  std::uint32_t others = reserved_;
+  const HandLeaders led = leaders();
+  for (MemberId m = 0; m < k_shared_hands; ++m)
+    if (members_[m] || (led[m] != k_nobody && led[m] != self_)) others |= 1U << m;
+  return ((1U << k_shared_hands) - 1) & (~others | 1U << self_);
 }
 
 template <class Known, class Lead>

@@ -101,9 +101,9 @@ class SharedPeer {
   // What arrived from another member. Never throws; what makes no sense is counted and dropped.
   void receive(double now, MemberId from, std::span<const std::byte> message);
 
-  // Does what is due and appends what is to be done, in order. `hand` is what the own hand does now; returns whether a
-  // tick took it (its action must then not be given again).
-  bool poll(double now, const HandInput& hand, std::vector<PeerRequest>& requests);
+  // Does what is due and appends what is to be done, in order. `hands` is what this member's hands do now; returns
+  // whether a tick took it (actions must then not be given again).
+  bool poll(double now, const MemberHands& hands, std::vector<PeerRequest>& requests);
   // When poll() should be called again at the latest.
   double next_poll() const { return clock_.next() - set_back_; }
 
@@ -130,6 +130,11 @@ class SharedPeer {
 
   // Who takes part and what stands, without the world's state.
   ObjectiveSnapshot snapshot() const;
+
+  // Hands that this member may lead, bit n for hand n: its own, and those that nobody else has or is about to have.
+  std::uint32_t usable_hands() const;
+  // Who leads each hand in the newest tick of the view.
+  HandLeaders leaders() const;
 
   MemberId self() const { return self_; }
   Tick now() const { return rollback_.now(); }
@@ -205,8 +210,8 @@ class SharedPeer {
   void apply(double now, Tick tick, MemberId by, const SessionEvent& event, std::vector<PeerRequest>& requests);
   void remove(MemberId member, bool dropped, Tick tick, std::vector<PeerRequest>& requests);
   enum class Ran : std::uint8_t { no, without_hand, with_hand };
-  Ran run_tick(const HandInput& hand, std::vector<PeerRequest>& requests);
-  PeerInput own_input(const HandInput& hand);
+  Ran run_tick(const MemberHands& hands, std::vector<PeerRequest>& requests);
+  PeerInput own_input(const MemberHands& hands);
   TickInputs loose_inputs();
   std::optional<double> mean_lead(double now) const;
   std::optional<double> mean_distance_shown() const;

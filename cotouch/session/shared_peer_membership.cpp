@@ -13,7 +13,7 @@ namespace {
 constexpr double k_repeat = 0.25;  // seconds between repetitions of what may have been lost
 constexpr double k_probe_interval = 1;
 constexpr Tick k_filled_at_once = 64;
-constexpr int k_fills = 4;                // messages for one wish
+constexpr int k_fills = 4;                // messages for one request
 constexpr double k_fill_interval = 0.05;  // seconds between wishes of one member
 constexpr int k_most_refusals = 6;
 constexpr double k_asleep = 0.5;  // seconds without a poll
@@ -377,12 +377,14 @@ void SharedPeer::take(double now, MemberId from, const WantMessage& message) {
   for (int i = 0; i < k_fills && first < stream->next(); ++i) {
     InputRun run;
     run.first = first;
-    for (; first < stream->next() && first < run.first + k_filled_at_once; ++first) {
-      const PeerInput* input = stream->at(first);
+    for (Tick tick = first; tick < stream->next() && tick < first + k_filled_at_once; ++tick) {
+      const PeerInput* input = stream->at(tick);
       if (input == nullptr) return;
       run.inputs.push_back(input);
     }
-    queue(from, write_fill(message.member, run));
+    std::size_t written = 0;
+    queue(from, write_fill(message.member, run, &written));
+    first += static_cast<Tick>(written);
     links_[from]->filled = now;
   }
 }

@@ -74,16 +74,20 @@ void SharedPeer::send_inputs(double now, std::vector<PeerRequest>& requests) {
     const Tick first =
         own == nullptr ? next : std::max({own->first(), repeated_from(next, other.link.loss_out()), other.have});
     if (first < next) runs.push_back(run_of(*own, first, next));
+    bool repairs = false;
     if (own != nullptr && other.have >= 0) {
       const Tick end = plan_repair(now, other, first);
       const Tick from = std::max(other.have, other.repair.next);
       if (from < end && own->keeps(from)) {
+        repairs = true;
+        if (runs.empty()) runs.push_back({next, {}});  // nothing is new
         runs.push_back(run_of(*own, from, std::min(end, from + k_repaired_at_once)));
-        other.repair.next = runs.back().first + static_cast<Tick>(runs.back().inputs.size());
         ++statistics_.repairs;
       }
     }
-    requests.emplace_back(SendMessage{m, write_inputs_message(head, runs)});
+    std::size_t sent_again = 0;
+    requests.emplace_back(SendMessage{m, write_inputs_message(head, runs, &sent_again)});
+    if (repairs) other.repair.next = runs.back().first + static_cast<Tick>(sent_again);
   }
   sent_next_[sends_++ % k_kept_sends] = next;
 }

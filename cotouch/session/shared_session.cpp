@@ -139,8 +139,20 @@ void SharedSession::record(const std::string& scene_name, std::shared_ptr<Record
     for (MemberId m = 0; m < k_shared_hands; ++m)
       if (introductions_[m] && peer_->is_member(m))
         append_event(*recording_, {0, m, RecordedEvent::Kind::joined, clean_name(introductions_[m]->name)});
+    recorded_further_ = {};
     stream->take(*recording_);
   });
+}
+
+template <class Tell>
+void SharedSession::tell_further(ToldFurther& told, const ConfirmTick& confirm, const Tell& tell) const {
+  for (MemberId hand = 0; hand < k_shared_hands; ++hand) {
+    const MemberId leader = confirm.inputs.leaders[hand], now = leader == hand ? k_nobody : leader;
+    if (told.leaders[hand] == now) continue;
+    if (!told.changes.take(static_cast<double>(confirm.tick) * settings_.peer.rollback.tick_seconds)) return;
+    told.leaders[hand] = now;
+    tell(hand, now == k_nobody ? std::string() : std::to_string(now));
+  }
 }
 
 void SharedSession::stop_recording() {
@@ -212,7 +224,7 @@ void SharedSession::run_once(double now) {
 
 void SharedSession::poll_peer(double now) {
   std::vector<PeerRequest> requests;
-  if (peer_->poll(now, sendable(listener_.hand()), requests)) listener_.hand_taken();
+  if (peer_->poll(now, sendable(listener_.hands()), requests)) listener_.hands_taken();
   for (PeerRequest& request : requests) {
     carry_out(now, request);
     if (!peer_) return;
@@ -220,7 +232,7 @@ void SharedSession::poll_peer(double now) {
   settle();
   longest_rollback_ = std::max(longest_rollback_, peer_->statistics().last_rollback);
   if (std::exchange(state_changed_, false)) {
-    listener_.view(shown());
+    listener_.view(shown(), {peer_->leaders(), peer_->usable_hands()});
     if (const auto body = model_->index_of(compared_body_))
       seen_[static_cast<std::size_t>(peer_->now()) % k_seen] = {peer_->now(), shown().bodies()[*body].pose};
   }
@@ -311,6 +323,13 @@ void SharedSession::confirmed(const ConfirmTick& confirm) {
   const std::uint64_t hash = state.hash();
   if (tick % settings_.peer.hash_every == 0) peer_->set_hash(tick, hash);
   unsettled_.add(tick_of(tick, state, hash));
+  if (recording_ && !recording_ended_)
+    tell_further(recorded_further_, confirm, [this](MemberId hand, std::string text) {
+      append_event(*recording_, {recording_->length(), hand, RecordedEvent::Kind::leads, std::move(text)});
+    });
+  if (journal_)
+    tell_further(noted_further_, confirm,
+                 [&](MemberId hand, const std::string& text) { journal_->note(confirm.tick, "leads", text, hand); });
   for (std::optional<Recording>* recording : {&recording_, &rolling_}) {
     if (!*recording || (recording == &recording_ && recording_ended_)) continue;
     if (confirm.inputs.reset)

@@ -119,6 +119,13 @@ class SharedSession final : private PeerNetworkListener {
   void start_peer(MemberId self, const ObjectiveSnapshot& snapshot);
   void end_recording(const std::string& why);
   void finish_stream();
+  // Hands that people lead besides those of their numbers, as they were told to a recording or a journal.
+  struct ToldFurther {
+    HandLeaders leaders = leaders_none();
+    Allowance changes{20, 100};  // in a second of ticks: who changes them all the time must not fill a file
+  };
+  template <class Tell>
+  void tell_further(ToldFurther& told, const ConfirmTick& confirm, const Tell& tell) const;
   void start_world(const WorldState& state, Tick tick);
   std::vector<NetAddress> own_addresses() const;
   Introduction own_introduction() const;
@@ -230,6 +237,7 @@ class SharedSession final : private PeerNetworkListener {
   bool state_changed_ = false;
   std::optional<Recording> recording_;  // what its stream has not taken yet
   std::shared_ptr<RecordingStream> recording_stream_;
+  ToldFurther recorded_further_, noted_further_;
   bool recording_ended_ = false;      // before it was stopped
   std::optional<Recording> rolling_;  // the newest seconds, for the desync alarm
   std::optional<JournalWriter> journal_;

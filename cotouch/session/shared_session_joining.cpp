@@ -149,6 +149,7 @@ void SharedSession::load_scene(bool from_folder) {
         loaded.scene = library_.load(wanted.name, told);
       loaded.scene.name = wanted.name;
       loaded.model = felt_model(loaded.scene, wanted.feel, k_shared_pace);
+      loaded.model->check_data_is_there();
       if (loaded.model->hash() != hash)
         loaded.missing = stored ? "its files are of another world; ask the host to open the scene anew and share that."
                                 : "another scene has this name here";

@@ -49,6 +49,7 @@ void SharedSession::begin_journal(Tick tick, const WorldState& state, const std:
   for (MemberId m = 0; m < k_most_members; ++m)
     if (peer_->is_member(m) && introductions_[m])
       journal_->note(tick, "joined", clean_name(introductions_[m]->name), hand_of(m));
+  noted_further_ = {};
   journal_outdated_ = false;
   journal_snapshot_ = tick;
 }

@@ -43,6 +43,12 @@ struct SharedPerson {
   std::string fingerprint;
 };
 
+// Hands of the world in the newest tick.
+struct SharedHands {
+  HandLeaders leaders = leaders_none();
+  std::uint32_t usable = 0;  // those that this program may lead, bit n for hand n
+};
+
 class SharedSessionListener {
  public:
   virtual ~SharedSessionListener() = default;
@@ -51,12 +57,12 @@ class SharedSessionListener {
   // having been away.
   virtual void world_ready(const Scene& /*scene*/, const FeelSettings& /*feel*/, MemberId /*self*/) {}
   // The newest subjective state, after every tick.
-  virtual void view(const WorldState& /*state*/) {}
+  virtual void view(const WorldState& /*state*/, const SharedHands& /*hands*/) {}
   // Every tick that all have agreed on, in order; after having been away, from a later one on.
   virtual void agreed(const AgreedTick& /*now*/) {}
-  // What the own hand does now; after taken() its action has been sent.
-  virtual HandInput hand() { return {}; }
-  virtual void hand_taken() {}
+  // What the hands here do now; after hands_taken() their actions have been sent.
+  virtual MemberHands hands() { return {}; }
+  virtual void hands_taken() {}
   virtual void people(const std::vector<SharedPerson>& /*people*/) {}
   virtual void peers(const PeersView& /*peers*/) {}  // participants are not known here; four times a second
   virtual void said(MemberId /*by*/, const std::string& /*text*/, double /*seconds*/) {}

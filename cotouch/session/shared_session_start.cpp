@@ -34,6 +34,7 @@ void SharedSession::begin_hosting() {
     tell(SharingStatus::State::starting);
     feel_.warm_nodes = k_warm_nodes;
     model_ = felt_model(scene_, feel_, k_shared_pace);
+    model_->check_data_is_there();
     shelve_scene(take_scene_from_files());
     model_hash_ = model_->hash();
     description_ = format_recorded_scene({scene_.name, feel_, k_shared_pace});

@@ -1,5 +1,6 @@
 #include <cotouch/session/sight.h>
 
+#include <cotouch/base/invariant.h>
 #include <cotouch/session/world_view.h>
 
 #include <algorithm>
@@ -29,19 +30,13 @@ struct Affine {
   }
 };
 
-Vec3f shell_point(const Shell& shell, Deformation* shape, std::uint32_t point) {
-  Vec3f at = shell.data().positions[point];
-  if (shape != nullptr) shape->shell_points(shell.data().positions.data(), &point, 1, &at);
-  return at;
-}
-
 }  // namespace
 
 Sight::Sight(std::shared_ptr<const ShownScene> scene, std::shared_ptr<const WorldModel> model)
     : scene_(std::move(scene)),
       model_(std::move(model)),
+      workspaces_(model_->make_workspaces()),
       range_(static_cast<float>(k_range_share * scene_->scene.size())) {
-  scratch_.reserve(model_->largest_shell());
   bent_.resize(model_->bodies().size());
   for (std::uint32_t i = 0; i < bent_.size(); ++i)
     if (const ElasticModel* const elastic = model_->elastic(i))
@@ -74,14 +69,17 @@ BodyState Sight::body_state(const WorldState& state, std::uint32_t body, std::ui
   return out;
 }
 
+PairState Sight::pair_state(const WorldState& state, const PairModel& pair) {
+  return {body_state(state, pair.shell_body, pair.shell_piece), body_state(state, pair.field_body, pair.field_piece)};
+}
+
 double Sight::gap_of(const WorldState& state, const PairModel& pair) const {
-  const NestedContact& engine = model_->engine(pair);
+  const PairExtent extent = model_->engine(pair).extent();
   const Pose shell = pose_of(state, pair.shell_body, pair.shell_piece);
   const Pose field = pose_of(state, pair.field_body, pair.field_piece);
-  const Vec3d center = transform(inverse(field), transform(shell, engine.center()));
-  const Box3f box = engine.field().box();
-  const Vec3d gap = max(max(Vec3d(box.low) - center, center - Vec3d(box.high)), Vec3d{});
-  return norm(gap) - engine.radius() - largest_move(pair.shell_body) - largest_move(pair.field_body);
+  const Vec3d center = transform(inverse(field), transform(shell, extent.center));
+  const Vec3d gap = max(max(extent.box.low - center, center - extent.box.high), Vec3d{});
+  return norm(gap) - extent.radius - largest_move(pair.shell_body) - largest_move(pair.field_body);
 }
 
 Pose Sight::pose_of(const WorldState& state, std::uint32_t body, std::uint32_t piece) const {
@@ -93,31 +91,33 @@ const PartPicture& Sight::picture_of(std::uint32_t body, std::uint32_t piece) co
 }
 
 ContactView Sight::look(const WorldState& state, bool traversed) {
+  const InvariantWatch watch;  // pictures go without; the loop that feels the same says what is broken
   bend(state);
   ContactView view;
-  for (const PairModel& pair : model_->pairs()) {
+  for (std::size_t i = 0; i < model_->pairs().size(); ++i) {
+    const PairModel& pair = model_->pairs()[i];
     const bool news = is_news(state, pair.shell_body) || is_news(state, pair.field_body);
     if (!news && !traversed) continue;
-    const NestedContact& engine = model_->engine(pair);
-    const BodyState shell_state = body_state(state, pair.shell_body, pair.shell_piece);
-    const BodyState field_state = body_state(state, pair.field_body, pair.field_piece);
-    if (gap_of(state, pair) > shell_state.clearance + field_state.clearance) continue;
+    const ContactEngine& engine = model_->engine(pair);
+    const PairState placed = pair_state(state, pair);
+    if (gap_of(state, pair) > placed.shell.clearance + placed.field.clearance) continue;
+    ContactWorkspace& workspace = workspaces_.of(engine);
     PairContact contact;
-    engine.evaluate(shell_state, field_state, Detail::by_state(WorkBudget::of(k_nodes), ~0U), scratch_, nullptr,
-                    contact);
-    const Affine to_world(shell_state.pose);
-    const auto place = [&](std::uint32_t point) {
-      return to_world(shell_point(engine.shell(), shell_state.deformation, point));
-    };
-    if (news)
-      for (const ContactPoint& c : scratch_.touching()) view.contacts.push_back({place(c.point), -c.distance});
-    if (!traversed) continue;
-    std::uint32_t level = 0;
-    for (const std::uint32_t point : scratch_.looked_up()) {
-      // Points are numbered level by level and visited in that order.
-      while (point >= engine.shell().points_to_level(level)) ++level;
-      view.traversed.push_back({place(point), static_cast<float>(level)});
+    // As it is felt; what is not, such as a body that nobody holds, as far as a picture has time for.
+    const auto felt = static_cast<std::uint32_t>(state.pairs()[i].level);
+    const Detail budgeted = Detail::by_state(WorkBudget::of(k_nodes), ~0U);
+    engine.evaluate(placed, felt > 0 ? Detail::at(felt) : budgeted, workspace, nullptr, contact);
+    if (news) {
+      touching_.resize(contact.stats.in_contact);
+      engine.touching(placed, workspace, contact, touching_);
+      for (const TouchingPoint& point : touching_)
+        view.contacts.push_back({Vec3f(point.at), static_cast<float>(point.depth)});
     }
+    if (!traversed) continue;
+    visited_.clear();
+    engine.visited(placed, workspace, contact, visited_);
+    for (const VisitedPoint& point : visited_)
+      view.traversed.push_back({Vec3f(point.at), static_cast<float>(point.level)});
   }
   if (view.contacts.size() > k_most_contacts_shown)
     std::nth_element(view.contacts.begin(), view.contacts.begin() + k_most_contacts_shown, view.contacts.end(),
@@ -129,6 +129,7 @@ ContactView Sight::look(const WorldState& state, bool traversed) {
 }
 
 float Sight::clearance(const WorldState& state) {
+  const InvariantWatch watch;
   bend(state);
   bool any_held = false, any_moves = false;
   for (std::uint32_t i = 0; i < state.bodies().size(); ++i) {
@@ -148,67 +149,18 @@ float Sight::clearance(const WorldState& state) {
   float best = std::numeric_limits<float>::infinity();
   for (const auto& [gap, i] : pairs) {
     if (gap >= static_cast<double>(best)) break;
-    const PairModel& pair = model_->pairs()[i];
-    const Pose shell_in_field =
-        inverse(pose_of(state, pair.field_body, pair.field_piece)) * pose_of(state, pair.shell_body, pair.shell_piece);
-    best = std::min(best, pair_clearance(pair, shell_in_field, best));
+    best = std::min(best, pair_clearance(state, model_->pairs()[i], best));
   }
   return best;
 }
 
-// Level by level, a node goes on only while something below it could beat the best so far.
-float Sight::pair_clearance(const PairModel& pair, const Pose& shell_in_field, float best) {
+float Sight::pair_clearance(const WorldState& state, const PairModel& pair, float best) {
   const PartPicture& picture = picture_of(pair.field_body, pair.field_piece);
-  const Shell& shell = model_->engine(pair).shell();
-  const Field& field = model_->engine(pair).field();
-  const ShellNode* const nodes = shell.data().nodes.data();
-  const Affine to_field(shell_in_field);
-  // Beyond the band the field only bounds the distance from below.
-  const float exact_below = field.band() - 2 * field.spacing();
-  Deformation* const shape = bent_[pair.shell_body] ? &bent_[pair.shell_body]->shape : nullptr;
-  const DeformedField* const bent_field = bent_[pair.field_body] ? &bent_[pair.field_body]->field : nullptr;
-  // No point below a node is farther from it.
-  const auto radius = [&](std::uint32_t node) {
-    return nodes[node].radius + (shape != nullptr ? shape->shell_growth(node, nodes[node].point) : 0);
+  const auto to_triangles = [&](const Vec3f& point, float best_so_far) {
+    const ClosestHit hit = picture.closest.closest(Vec3d(point), static_cast<double>(best_so_far));
+    return hit ? static_cast<float>(std::sqrt(hit.distance_squared)) : best_so_far;
   };
-
-  std::size_t lookups = 0;
-  const auto measure = [&](std::uint32_t node) {
-    ++lookups;
-    const Vec3f p = to_field(shell_point(shell, shape, nodes[node].point));
-    float bound = 0;
-    if (bent_field != nullptr)
-      bent_field->distances(&p, 1, DeformedField::k_ask_all, &bound);
-    else
-      bound = field.distance(p);
-    // Of a body that bends only the field is known here, far away a bound.
-    if (bound < exact_below || bent_field != nullptr) {
-      best = std::min(best, bound);
-    } else if (bound < best) {
-      const ClosestHit hit = picture.closest.closest(Vec3d(p), static_cast<double>(best));
-      if (hit) best = std::min(best, static_cast<float>(std::sqrt(hit.distance_squared)));
-    }
-    return bound;
-  };
-
-  open_.clear();
-  for (std::uint32_t i = 0; i < shell.points_to_level(0); ++i) open_.push_back({i, measure(i)});
-  for (std::uint32_t level = 0; level + 1 < shell.levels() && lookups < k_clearance_lookups; ++level) {
-    // The most promising first, so that the best falls early and rules out the rest.
-    std::sort(open_.begin(), open_.end(), [](const Candidate& a, const Candidate& b) {
-      return a.bound != b.bound ? a.bound < b.bound : a.node < b.node;
-    });
-    next_.clear();
-    for (const Candidate& c : open_) {
-      if (c.bound - radius(c.node) >= best) continue;
-      const std::uint32_t child = nodes[c.node].first_child, end = nodes[c.node + 1].first_child;
-      next_.push_back({child, c.bound});  // its own copy
-      for (std::uint32_t i = child + 1; i < end; ++i) next_.push_back({i, measure(i)});
-      if (lookups >= k_clearance_lookups) break;
-    }
-    std::swap(open_, next_);
-  }
-  return best;
+  return model_->engine(pair).clearance(pair_state(state, pair), {best, k_clearance_lookups, to_triangles});
 }
 
 bool Sight::is_news(const WorldState& state, std::size_t body) const {
@@ -216,6 +168,7 @@ bool Sight::is_news(const WorldState& state, std::size_t body) const {
 }
 
 bool Sight::nearness(const WorldState& state, const ShownPart& part, std::vector<std::uint8_t>& values) {
+  const InvariantWatch watch;
   bend(state);
   const auto body = model_->index_of(part.body);
   if (!body) return false;
@@ -231,6 +184,7 @@ bool Sight::nearness(const WorldState& state, const ShownPart& part, std::vector
   std::vector<std::pair<std::uint32_t, float>> beyond;
   const auto measure = [&](const PartPicture& other, const DeformedField* bent_field, const Pose& vertex_to_field) {
     const Field& field = other.part->field;
+    if (field.data().brick_index.empty()) return;  // prepared for an engine that does without
     const float exact_below = field.band() - 2 * field.spacing();
     const Affine map(vertex_to_field);
     beyond.clear();

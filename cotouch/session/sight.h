@@ -38,10 +38,6 @@ class Sight {
   bool nearness(const WorldState& state, const ShownPart& part, std::vector<std::uint8_t>& values);
 
  private:
-  struct Candidate {
-    std::uint32_t node;
-    float bound;  // no point below this node is closer
-  };
   // A body that bends, as it was looked at last.
   struct Bent {
     Deformation shape;
@@ -52,19 +48,21 @@ class Sight {
   void bend(const WorldState& state);
   BodyState body_state(const WorldState& state, std::uint32_t body, std::uint32_t piece);
   double largest_move(std::uint32_t body) const { return bent_[body] ? bent_[body]->shape.largest_move() : 0; }
+  PairState pair_state(const WorldState& state, const PairModel& pair);
   // Of the shell's ball and the field's box, at least.
   double gap_of(const WorldState& state, const PairModel& pair) const;
   Pose pose_of(const WorldState& state, std::uint32_t body, std::uint32_t piece) const;
   const PartPicture& picture_of(std::uint32_t body, std::uint32_t piece) const;
-  float pair_clearance(const PairModel& pair, const Pose& shell_in_field, float best);
+  float pair_clearance(const WorldState& state, const PairModel& pair, float best);
 
   std::shared_ptr<const ShownScene> scene_;
   std::shared_ptr<const WorldModel> model_;
   std::vector<std::vector<const PartPicture*>> pictures_;  // by body and piece
   std::vector<std::optional<Bent>> bent_;                  // by body
-  ContactScratch scratch_;
+  Workspaces workspaces_;
+  std::vector<TouchingPoint> touching_;
+  std::vector<VisitedPoint> visited_;
   float range_ = 0;
-  std::vector<Candidate> open_, next_;
 };
 
 }  // namespace cotouch

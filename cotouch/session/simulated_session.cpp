@@ -32,10 +32,10 @@ std::string introduction_of(std::uint32_t machine, std::uint32_t incarnation) {
 }  // namespace
 
 SimulatedSession::SimulatedSession(std::shared_ptr<const WorldModel> model, const SimulationSettings& settings,
-                                   Hand hand)
+                                   Hands hands)
     : model_(std::move(model)),
       settings_(settings),
-      hand_(std::move(hand)),
+      hands_(std::move(hands)),
       random_(settings.seed),
       network_(settings.machines, settings.seed ^ 0x5eed),
       machines_(settings.machines),
@@ -106,9 +106,9 @@ void SimulatedSession::poll(Machine& machine) {
   const double clock = clock_of(machine);
   const Tick before = peer.now();
   const std::uint64_t waits = peer.statistics().waits;
-  const HandInput hand = sendable(hand_(machine.number, now_, view(machine.number)));
+  const MemberHands hands = sendable(hands_(machine.number, now_, view(machine.number)));
   std::vector<PeerRequest> requests;
-  const bool took = peer.poll(clock, hand, requests);
+  const bool took = peer.poll(clock, hands, requests);
   for (PeerRequest& request : requests) {
     carry_out(machine, request);
     if (!machine.peer) return;
@@ -117,10 +117,10 @@ void SimulatedSession::poll(Machine& machine) {
   if (peer.statistics().waits > waits) machine.statistics.waited += settings_.peer.rollback.tick_seconds;
   if (peer.statistics().last_rollback > 0)
     machine.statistics.rollbacks.push_back(static_cast<std::uint32_t>(peer.statistics().last_rollback));
-  if (took && hand.present) {
+  if (took && hands.hand.present) {
     ++machine.statistics.own_inputs;
     const HandRecord& own = view(machine.number).hands()[peer.self()];
-    if (own.present == 0 || !(own.pose.position == hand.pose.position)) ++machine.statistics.own_inputs_late;
+    if (own.present == 0 || !(own.pose.position == hands.hand.pose.position)) ++machine.statistics.own_inputs_late;
   }
   if (on_tick && peer.now() > before) on_tick(machine.number, peer.now(), view(machine.number));
   send_snapshots(machine);

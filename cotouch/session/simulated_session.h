@@ -36,8 +36,8 @@ struct SimulationSettings {
 
 class SimulatedSession {
  public:
-  // What a machine's hand does, given its own view of the world.
-  using Hand = std::function<HandInput(std::size_t machine, double now, const WorldState& view)>;
+  // What a machine's hands do, given its own view of the world.
+  using Hands = std::function<MemberHands(std::size_t machine, double now, const WorldState& view)>;
 
   struct MachineStatistics {
     std::uint64_t bytes_sent = 0, messages_sent = 0;  // with all that is put around a message: seal, UDP and IPv4
@@ -50,7 +50,7 @@ class SimulatedSession {
     std::string difference;  // the first field that differed when it was healed last
   };
 
-  SimulatedSession(std::shared_ptr<const WorldModel> model, const SimulationSettings& settings, Hand hand);
+  SimulatedSession(std::shared_ptr<const WorldModel> model, const SimulationSettings& settings, Hands hands);
 
   double now() const { return now_; }
   void run_until(double time);
@@ -136,7 +136,7 @@ class SimulatedSession {
 
   std::shared_ptr<const WorldModel> model_;
   SimulationSettings settings_;
-  Hand hand_;
+  Hands hands_;
   Random random_;
   SimulatedNetwork network_;
   std::vector<Machine> machines_;

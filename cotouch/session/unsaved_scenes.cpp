@@ -54,6 +54,7 @@ std::uint64_t bytes_of(const Scene& scene) {
       bytes += made.mesh.vertices.size() * sizeof made.mesh.vertices[0] +
                made.mesh.triangles.size() * sizeof made.mesh.triangles[0] + made.field.memory_bytes() +
                made.shell.data().positions.size_bytes() + made.shell.data().inward_normals.size_bytes();
+      for (const PartSection& section : made.sections) bytes += section.size();
     }
   return bytes;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace cotouch {
@@ -45,6 +46,33 @@ struct HandView {
   std::uint32_t visited = 0, in_contact = 0;  // tree nodes, points
   float deepest = 0;                          // metres, >= 0
   std::uint32_t input_sequence = 0;           // of the newest HandMotion that the loop has seen
+};
+
+// A device at this program.
+struct DeviceView {
+  enum class State : std::uint8_t {
+    idle,  // there is no scene that moves
+    ready,
+    off,  // somebody switched it off
+    lost,
+    faulty,
+    disabled,  // its power was cut; it waits to be switched on
+    unguarded,
+    halted,  // what must always hold did not, so nothing is felt until another scene is opened
+    hangs,
+    refused,  // it is known and does not take part: it was not asked for, or cannot be used
+  };
+
+  std::uint32_t device = 0;  // its number; 0 if it was refused
+  std::string name;
+  ParticipantId participant = ParticipantId::nobody;
+  bool motors = false;
+  State state = State::idle;
+  BodyId body = 0;             // that it holds; 0: none
+  double force = 0, rate = 0;  // newtons that are felt, cycles a second that it is served in
+  std::string reason;          // a sentence, if there is something to say
+
+  friend bool operator==(const DeviceView&, const DeviceView&) = default;
 };
 
 // A body that is not fixed, or bends.

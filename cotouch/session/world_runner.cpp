@@ -1,13 +1,18 @@
 #include <cotouch/session/world_runner.h>
 
+#include <cotouch/base/error.h>
+#include <cotouch/base/invariant.h>
+
 #include <utility>
 
 namespace cotouch {
 
 void step_shared(const WorldModel& model, const WorldState& start, WorldState& state, const TickInputs& inputs,
-                 StepScratch& scratch) noexcept {
+                 StepScratch& scratch) {
+  const InvariantWatch watch;
   if (inputs.reset) state = start;
   step(model, state, inputs.hands, scratch, {});
+  if (watch.broken() != nullptr) throw Error(invariant_report(watch.broken()));
 }
 
 WorldRunner::WorldRunner(std::shared_ptr<const WorldModel> model, const WorldState& start, Tick tick)
@@ -17,6 +22,7 @@ WorldRunner::WorldRunner(std::shared_ptr<const WorldModel> model, const WorldSta
       scratch_(*model_),
       saved_(Rollback::k_widest_window, start),
       objective_(tick) {
+  model_->check_data_is_there();
 }
 
 void WorldRunner::restart(const WorldState& state, Tick tick) {

@@ -12,7 +12,8 @@ namespace cotouch {
 
 class WorldRunner {
  public:
-  // `start` is the state before tick `tick`. The model has k_shared_hands hands.
+  // `start` is the state before tick `tick`. The model has k_shared_hands hands. Throws Error if it cannot be stepped
+  // by state (WorldModel::check_data_is_there).
   WorldRunner(std::shared_ptr<const WorldModel> model, const WorldState& start, Tick tick);
 
   void carry_out(const WorldRequest& request);
@@ -43,8 +44,9 @@ class WorldRunner {
   Tick objective_;
 };
 
-// One tick of a world with these inputs; `start` is what a reset begins with.
+// One tick of a world with these inputs; `start` is what a reset begins with. Throws Error if an invariant is broken
+// (base/invariant.h): the state is then nothing that others should hear of.
 void step_shared(const WorldModel& model, const WorldState& start, WorldState& state, const TickInputs& inputs,
-                 StepScratch& scratch) noexcept;
+                 StepScratch& scratch);
 
 }  // namespace cotouch

@@ -14,7 +14,7 @@ bool is_coarse(const WorldModel& model, const WorldState& state, std::size_t bod
     const PairModel& pair = model.pairs()[i];
     if (pair.shell_body != body && pair.field_body != body) continue;
     const double level = state.pairs()[i].level;
-    if (level > 0 && level + 1 < static_cast<double>(model.engine(pair).shell().levels())) return true;
+    if (level > 0 && level + 1 < static_cast<double>(model.engine(pair).levels())) return true;
   }
   return false;
 }

@@ -23,7 +23,8 @@ void require(bool holds, const char* what) {
 void check_sizes(const ShellData& data) {
   require(data.level_begin.size() >= 2 && data.level_begin.size() <= k_most_levels + 1, "number of levels");
   require(data.nodes.size() < std::numeric_limits<std::uint32_t>::max(), "too many nodes");
-  require(data.level_begin.front() == 0 && data.level_begin.back() == data.nodes.size(), "ends of the levels");
+  require(data.level_begin.front() == 0 && (data.nodes.empty() || data.level_begin.back() == data.nodes.size()),
+          "ends of the levels");
   std::size_t above = 1;
   for (std::size_t l = 0; l + 1 < data.level_begin.size(); ++l) {
     require(data.level_begin[l] < data.level_begin[l + 1], "order of the levels");
@@ -116,9 +117,11 @@ Shell::Shell(const ShellData& data, std::shared_ptr<const void> keep_alive)
     : data_(data), keep_alive_(std::move(keep_alive)) {
   check_sizes(data);
   check_points(data);
-  check_order(data);
-  check_radii(data);
-  branches_ = branches_of(data);
+  if (has_tree()) {
+    check_order(data);
+    check_radii(data);
+    branches_ = branches_of(data);
+  }
   double reach_squared = 0;
   for (const Vec3f& p : data.positions) reach_squared = std::max(reach_squared, norm_squared(Vec3d(p)));
   // Rounded up, so that it stays a bound.

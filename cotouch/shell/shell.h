@@ -36,7 +36,7 @@ struct ShellData {
   // last node's children. level_begin[l] .. level_begin[l + 1] - 1 are the nodes of level l (sentinel excluded).
   // `first_child` indexes this same array. Nodes of the deepest level have radius 0 and no
   // children; `first_child` is 0 there.
-  std::span<const ShellNode> nodes;
+  std::span<const ShellNode> nodes;            // may be left out: see has_tree()
   std::span<const std::uint32_t> level_begin;  // levels + 1
   std::span<const Vec3f> positions;            // one per point
   std::span<const Vec3f> inward_normals;       // one per point, unit length
@@ -48,12 +48,19 @@ class Shell {
   // Throws Error where the arrays break the order above (they may come from a stranger's file).
   Shell(const ShellData& data, std::shared_ptr<const void> keep_alive);
 
-  std::uint32_t levels() const noexcept { return static_cast<std::uint32_t>(data_.level_begin.size()) - 1; }
+  std::uint32_t levels() const noexcept {
+    return data_.level_begin.empty() ? 0 : static_cast<std::uint32_t>(data_.level_begin.size()) - 1;
+  }
+  // Of a shell with a tree.
   std::span<const ShellNode> level(std::uint32_t l) const noexcept {
     return data_.nodes.subspan(data_.level_begin[l], data_.level_begin[l + 1] - data_.level_begin[l] - 1);
   }
   // Points of levels 0..l.
-  std::uint32_t points_to_level(std::uint32_t l) const noexcept { return static_cast<std::uint32_t>(level(l).size()); }
+  std::uint32_t points_to_level(std::uint32_t l) const noexcept {
+    return data_.level_begin[l + 1] - data_.level_begin[l] - 1;
+  }
+  // Points and levels alone are enough for those who ask every point.
+  bool has_tree() const noexcept { return !data_.nodes.empty(); }
   std::uint32_t point_count() const noexcept { return static_cast<std::uint32_t>(data_.positions.size()); }
   // Distance from the part's origin to its farthest point: bounds how far a rotation moves any point.
   float reach() const noexcept { return reach_; }

@@ -13,7 +13,7 @@
 // of the whole machine, the guard needs a moment as well. (The loop takes the force away then by itself.)
 #pragma once
 
-#include <cotouch/touch/device.h>
+#include <cotouch/device/device.h>
 
 #include <filesystem>
 #include <span>

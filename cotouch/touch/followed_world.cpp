@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace cotouch {
 namespace {
@@ -58,6 +59,7 @@ HandInput shared_input(const LocalHand& hand, std::uint32_t told) noexcept {
   } else if (hand.grasps != told) {
     input.action = HandInput::Action::grasp;
     input.body = hand.body;
+    if (hand.goes_on) input.pose = hand.unpulled;
   }
   return input;
 }
@@ -68,11 +70,15 @@ FollowedWorld::FollowedWorld(std::shared_ptr<const WorldModel> model, std::size_
       checked_(state_),
       newest_({state_, 0}),
       inputs_(state_.hands().size()),
-      others_(state_.hands().size()) {
+      others_(state_.hands().size()),
+      own_(state_.hands().size()) {
+  for (std::atomic<std::uint8_t>& hand : led_by_) hand.store(k_none);
   for (std::uint32_t i = 0; i < model_->bodies().size(); ++i)
     if (const ElasticModel* elastic = model_->elastic(i))
       bent_.push_back({i, 0, std::vector<double>(std::size_t{2} * elastic->size()), Deformation(*elastic)});
-  if (self >= others_.size()) throw Error("The world that is followed has no such hand.", ErrorCode::invalid_argument);
+  if (self >= own_.size()) throw Error("The world that is followed has no such hand.", ErrorCode::invalid_argument);
+  if (own_.size() > k_followed_hands)
+    throw Error("A world with so many hands cannot be followed.", ErrorCode::invalid_argument);
 }
 
 bool FollowedWorld::follow(const WorldState& newest) noexcept {
@@ -87,48 +93,58 @@ bool FollowedWorld::follow(const WorldState& newest) noexcept {
 
 void FollowedWorld::cycle(std::span<const HandInput> devices) noexcept {
   const Newest& newest = newest_.read();
-  const HandInput own = devices.empty() ? HandInput{} : devices.front();
-  notice_state(newest, own);
-  follow_bodies(newest.state, own);
-  follow_bending(newest.state, own);
-  for (std::size_t i = 0; i < others_.size(); ++i)
-    if (i != self_) follow_hand(i, newest.state.hands()[i], own);
-  inputs_[self_] = own;
+  const bool fresh = std::exchange(seen_, newest.number) != newest.number;
+  lead_hands(devices);
+  for (std::size_t i = 0; i < own_.size(); ++i)
+    if (leads(i)) notice_state(i, newest, fresh);
+  follow_bodies(newest.state);
+  follow_bending(newest.state);
+  for (std::size_t i = 0; i < own_.size(); ++i) {
+    if (!leads(i)) follow_hand(i, others_record(i, newest));
+    if (leads(i)) inputs_[i] = own_[i].input;
+  }
   state_.head().task.done = 1;  // the step is not to judge it
   step(*model_, state_, inputs_, scratch_, detail_);
   lead_bending();
-  show(newest.state);
-  report(own);
+  show(newest);
+  report();
 }
 
-bool FollowedWorld::holds(std::size_t body, const HandInput& own) const noexcept {
-  const HandRecord& hand = state_.hands()[self_];
-  return own.present && own.action == HandInput::Action::none && hand.present != 0 &&
-         hand.body == static_cast<double>(body);
+std::size_t FollowedWorld::holder_of(std::size_t body) const noexcept {
+  for (std::size_t i = 0; i < own_.size(); ++i) {
+    const HandRecord& hand = state_.hands()[i];
+    if (leads(i) && own_[i].input.action == HandInput::Action::none && hand.present != 0 &&
+        hand.body == static_cast<double>(body))
+      return i;
+  }
+  return k_no_hand;
 }
 
-bool FollowedWorld::wants(std::size_t body, const HandInput& own) const noexcept {
-  return own.present && own.action == HandInput::Action::grasp && own.body == model_->bodies()[body].id;
+bool FollowedWorld::wants(std::size_t body) const noexcept {
+  return std::any_of(own_.begin(), own_.end(), [&](const Own& own) {
+    return own.led && own.input.action == HandInput::Action::grasp && own.input.body == model_->bodies()[body].id;
+  });
 }
 
-// Is the local hand's grasp known in the slower world? There it is made from a pose up to a tick later, so that its
+// Is a local hand's grasp known in the slower world? There it is made from a pose up to a tick later, so that its
 // grip is a little different; that of here drifts to it.
-void FollowedWorld::notice_state(const Newest& newest, const HandInput& own) noexcept {
-  const bool fresh = newest.number != seen_;
-  seen_ = newest.number;
-  HandRecord& here = state_.hands()[self_];
-  const HandRecord& there = newest.state.hands()[self_];
-  if (!own.present || own.action != HandInput::Action::none || here.body < 0) {
-    disowned_ = 0;
+void FollowedWorld::notice_state(std::size_t hand, const Newest& newest, bool fresh) noexcept {
+  Own& own = own_[hand];
+  HandRecord& here = state_.hands()[hand];
+  const HandRecord& there = newest.state.hands()[hand];
+  if (own.input.action != HandInput::Action::none || here.body < 0) {
+    own.disowned = 0;
+    own.goes_on = false;
     return;
   }
   if (there.present != 0 && there.body == here.body) {
-    disowned_ = 0;
+    own.disowned = 0;
+    own.goes_on = false;
     notice_grip(here, there);
     return;
   }
-  disowned_ += fresh ? 1 : 0;
-  if (disowned_ >= k_disowned) here.body = -1;
+  own.disowned += fresh ? 1 : 0;
+  if (own.disowned >= k_disowned) here.body = -1;
 }
 
 // A hand that holds a point of a body may hold another one there, a little beside: from then on it is that one here,
@@ -157,13 +173,13 @@ Pose FollowedWorld::held_frame(double body, double point) noexcept {
 }
 
 // In the last cycle.
-bool FollowedWorld::touches_what_is_held(std::uint32_t body, const HandInput& own) const noexcept {
+bool FollowedWorld::touches_what_is_held(std::uint32_t body) const noexcept {
   if (scratch_.body_stats(body).in_contact == 0) return false;
   for (std::size_t k = 0; k < model_->pairs().size(); ++k) {
     const PairModel& pair = model_->pairs()[k];
     if (pair.shell_body != body && pair.field_body != body) continue;
     const std::uint32_t other = pair.shell_body == body ? pair.field_body : pair.shell_body;
-    if (holds(other, own) && scratch_.body_stats(other).in_contact > 0 && scratch_.contact(k).stats.in_contact > 0)
+    if (holds(other) && scratch_.body_stats(other).in_contact > 0 && scratch_.contact(k).stats.in_contact > 0)
       return true;
   }
   return false;
@@ -174,13 +190,13 @@ bool FollowedWorld::bends_here(double body) const noexcept {
                      [&](const Bent& bent) { return bent.local > 0 && static_cast<double>(bent.body) == body; });
 }
 
-void FollowedWorld::follow_bending(const WorldState& newest, const HandInput& own) noexcept {
+void FollowedWorld::follow_bending(const WorldState& newest) noexcept {
   const double tick = model_->settings().tick;
   for (Bent& bent : bent_) {
     const std::uint32_t i = bent.body;
     const ElasticModel& elastic = *model_->elastic(i);
     const std::size_t size = elastic.size();
-    const bool felt = holds(i, own) || wants(i, own) || touches_what_is_held(i, own);
+    const bool felt = holds(i) || wants(i) || touches_what_is_held(i);
     bent.local = felt ? 1 : std::max(0.0, bent.local - tick / k_fade);
     double* const q = state_.bending().data() + model_->elastic_begin(i);
     const double* const there = newest.bending().data() + model_->elastic_begin(i);
@@ -206,27 +222,28 @@ void FollowedWorld::lead_bending() noexcept {
   }
 }
 
-// The slower world has the local hand where it was some milliseconds ago, and so the body in it. What counts is
+// The slower world has a local hand where it was some milliseconds ago, and so the body in it. What counts is
 // therefore how that body lies to that hand: compared with where the body is now, it would be held back whenever the
 // hand moves.
-Pose FollowedWorld::drifted(std::size_t i, const WorldState& newest, const HandInput& own) const noexcept {
+Pose FollowedWorld::drifted(std::size_t i, std::size_t holder, const WorldState& newest) const noexcept {
   const double tick = model_->settings().tick;
-  const HandRecord& hand = newest.hands()[self_];
+  const HandRecord& hand = newest.hands()[holder];
   Pose target = newest.bodies()[i].pose;
-  if (hand.present != 0 && hand.body == static_cast<double>(i)) target = own.pose * (inverse(hand.pose) * target);
+  if (hand.present != 0 && hand.body == static_cast<double>(i))
+    target = own_[holder].input.pose * (inverse(hand.pose) * target);
   return towards(state_.bodies()[i].pose, target, std::min(1.0, tick / k_drift),
                  model_->reach(static_cast<std::uint32_t>(i)), k_fastest_drift * tick);
 }
 
-void FollowedWorld::follow_bodies(const WorldState& newest, const HandInput& own) noexcept {
+void FollowedWorld::follow_bodies(const WorldState& newest) noexcept {
   const double tick = model_->settings().tick;
   for (std::size_t i = 0; i < state_.bodies().size(); ++i) {
     BodyRecord& body = state_.bodies()[i];
     const BodyRecord& there = newest.bodies()[i];
     const bool free = there.motion == static_cast<double>(Motion::free);
     body.clearance = there.clearance;
-    if (free && holds(i, own)) {
-      body.pose = drifted(i, newest, own);
+    if (const std::size_t holder = holder_of(i); free && holder != k_no_hand) {
+      body.pose = drifted(i, holder, newest);
       body.motion = there.motion;
       continue;
     }
@@ -235,9 +252,9 @@ void FollowedWorld::follow_bodies(const WorldState& newest, const HandInput& own
     body.velocity = (transform(next, center) - transform(body.pose, center)) / tick;
     body.spin = rotation_vector(next.rotation * body.pose.rotation.conjugate()) / tick;
     body.pose = next;
-    // Nothing falls or is pushed here, the slower world does that: a body moves by itself only in the local hand.
+    // Nothing falls or is pushed here, the slower world does that: a body moves by itself only in a local hand.
     body.motion = static_cast<double>(Motion::fixed);
-    if (!wants(i, own)) continue;
+    if (!wants(i)) continue;
     body.motion = there.motion;
     body.velocity = there.velocity;
     body.spin = there.spin;
@@ -256,7 +273,12 @@ Pose FollowedWorld::pulling_pose(const Other& other) noexcept {
   return moved(at, {way * other.share, turn * other.share});
 }
 
-void FollowedWorld::follow_hand(std::size_t hand, const HandRecord& there, const HandInput& own) noexcept {
+// A hand that was led here a moment ago is not somebody else's yet.
+HandRecord FollowedWorld::others_record(std::size_t hand, const Newest& newest) const noexcept {
+  return newest.number < own_[hand].ours_until ? HandRecord{} : newest.state.hands()[hand];
+}
+
+void FollowedWorld::follow_hand(std::size_t hand, const HandRecord& there) noexcept {
   Other& other = others_[hand];
   const double tick = model_->settings().tick, glide = std::min(1.0, tick / k_glide);
   if (there.present != 0) other.pose = other.present ? towards(other.pose, there.pose, glide) : there.pose;
@@ -274,8 +296,8 @@ void FollowedWorld::follow_hand(std::size_t hand, const HandRecord& there, const
   if (same) other.grip = towards(other.grip, there.grip, glide);
 
   // For the step there are only those who pull at what can move here.
-  const bool pulls = other.body >= 0 && (holds(static_cast<std::size_t>(other.body), own) ||
-                                         wants(static_cast<std::size_t>(other.body), own) || bends_here(other.body));
+  const bool pulls = other.body >= 0 && (holds(static_cast<std::size_t>(other.body)) ||
+                                         wants(static_cast<std::size_t>(other.body)) || bends_here(other.body));
   HandRecord& record = state_.hands()[hand];
   record = {};
   inputs_[hand] = {};
@@ -293,26 +315,32 @@ void FollowedWorld::follow_hand(std::size_t hand, const HandRecord& there, const
 }
 
 // The state after the step, for those who look at it: what is the slower world's to say is as it says.
-void FollowedWorld::show(const WorldState& newest) noexcept {
-  state_.head().task = newest.head().task;
-  for (std::size_t i = 0; i < state_.bodies().size(); ++i) state_.bodies()[i].motion = newest.bodies()[i].motion;
+void FollowedWorld::show(const Newest& newest) noexcept {
+  const WorldState& there = newest.state;
+  state_.head().task = there.head().task;
+  for (std::size_t i = 0; i < state_.bodies().size(); ++i) state_.bodies()[i].motion = there.bodies()[i].motion;
   for (std::size_t i = 0; i < others_.size(); ++i) {
-    if (i == self_) continue;
+    if (leads(i)) continue;
     HandRecord& record = state_.hands()[i];
     others_[i].pulled_from = record.pose;
     others_[i].velocity = record.velocity;
-    record = newest.hands()[i];
+    record = others_record(i, newest);
     if (others_[i].present) record.pose = others_[i].pose;
   }
 }
 
-void FollowedWorld::report(const HandInput& own) noexcept {
-  const HandRecord& hand = state_.hands()[self_];
-  const bool holds = hand.present != 0 && hand.body >= 0;
-  own_.input = own;
-  own_.grasps += holds && own.action == HandInput::Action::grasp ? 1 : 0;
-  own_.body = holds ? model_->bodies()[static_cast<std::size_t>(hand.body)].id : 0;
-  local_.write(own_);
+void FollowedWorld::report() noexcept {
+  for (std::size_t i = 0; i < own_.size(); ++i) {
+    LocalHand& local = told_[i];
+    local.input = leads(i) ? own_[i].input : HandInput{};
+    const HandRecord& hand = state_.hands()[i];
+    const bool holds = leads(i) && hand.present != 0 && hand.body >= 0;
+    local.grasps += holds && local.input.action == HandInput::Action::grasp ? 1 : 0;
+    local.body = holds ? model_->bodies()[static_cast<std::size_t>(hand.body)].id : 0;
+    local.goes_on = holds && own_[i].goes_on;
+    if (local.goes_on) local.unpulled = held_frame(hand.body, hand.point) * hand.grip;
+  }
+  local_.write(told_);
 }
 
 }  // namespace cotouch

@@ -39,6 +39,12 @@ TouchLoop::TouchLoop(std::vector<Device*> devices, TouchWorld& world, const Touc
   core_ = std::make_shared<Core>(std::move(devices), world, settings);
 }
 
+void TouchLoop::replace(std::size_t device, Device& other) {
+  if (!core_->limiters.empty() || device >= hands())
+    throw Error("A touch loop's devices are replaced before its first cycle.", ErrorCode::invalid_argument);
+  core_->devices[device] = &other;
+}
+
 bool is_loop_period(double seconds) noexcept {
   return seconds >= 1e-5 && seconds <= 1;
 }
@@ -49,6 +55,9 @@ TouchLoop::~TouchLoop() {
 
 bool TouchLoop::running() const noexcept {
   return core_->running.load(std::memory_order_acquire);
+}
+const BodyPlaces& TouchLoop::bodies() const noexcept {
+  return *core_;
 }
 const TouchFrame& TouchLoop::frame() noexcept {
   return core_->frames.read().touch;
@@ -72,8 +81,19 @@ DeviceState TouchLoop::device_state(std::size_t device) const noexcept {
   return device < hands() ? core_->states[device].load(std::memory_order_acquire) : DeviceState::lost;
 }
 
+bool TouchLoop::disable(std::size_t device) noexcept {
+  if (core_->given_up || device >= core_->limiters.size()) return false;
+  core_->disable(device);
+  return true;
+}
+
+bool TouchLoop::hangs(std::size_t device) const noexcept {
+  return core_->given_up && device < core_->limiters.size() && core_->limiters[device] != nullptr;
+}
+
 bool TouchLoop::enable(std::size_t device) noexcept {
   if (core_->given_up || device >= core_->limiters.size()) return false;
+  if (!core_->limiters[device]->is_disabled()) return true;
   // Of a disabled device no driver is entered any more, so one that is still there hangs.
   const bool hangs = core_->touching.gate.visit().device == static_cast<int>(device);
   return !hangs && core_->limiters[device]->enable();

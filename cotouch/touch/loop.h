@@ -6,21 +6,22 @@
 // thread for each device. A device in whose driver a thread is stuck meanwhile is disabled: no force until it is
 // enabled on purpose (watchdog.h). A force is also zero when its device is lost, when the loop stops and before it
 // starts, and after each of these it fades in again. Readings that cannot be true let it fade out (reading_check.h);
-// cycles that come late soften the coupling (softening.h). If a device stays on when its process dies, a guard process
-// takes its force away (crash_guard.h); while that one does not answer the force fades out.
+// cycles that come late soften the coupling (softening.h); what must always hold and does not ends all touch, with a
+// report (base/invariant.h). If a device stays on when its process dies, a guard process takes its force away
+// (crash_guard.h); while that one does not answer the force fades out.
 //
 // What a device's limits state for a second holds for a second: heat, rates, fades and checks go by the time that has
 // passed, however late cycles come. A recording keeps it. The world's own step is a tick, whatever the clock says.
 //
 // The world says which of its hands a device is: alone the first is hand 0, and so on; in a world shared with others
-// only the first device has a hand (TouchWorld::hand_of). What is recorded is by device. The same cycle can be run
-// without the clock (run_cycles), which is what experiments and tests do.
+// each has the hand that it was given there, or none yet (TouchWorld::hand_of). What is recorded is by device. The same
+// cycle can be run without the clock (run_cycles), which is what experiments and tests do.
 #pragma once
 
 #include <cotouch/base/realtime.h>
-#include <cotouch/touch/device.h>
+#include <cotouch/device/device.h>
+#include <cotouch/device/limits.h>
 #include <cotouch/touch/histogram.h>
-#include <cotouch/touch/limits.h>
 #include <cotouch/touch/touch_world.h>
 
 #include <array>
@@ -49,6 +50,7 @@ struct TouchSample {
   double time = 0;  // seconds since the first cycle if none had come late, a whole number of periods
   std::array<HandSample, k_loop_hands> hands;
   std::array<std::uint8_t, k_recorded_pairs> levels{};
+  MissingPieces missing;
   std::uint64_t state_hash = 0;
   std::uint32_t in_contact = 0, visited = 0;
   float deepest = 0;           // metres
@@ -73,7 +75,7 @@ struct TouchMark {
   std::array<MotorLimits, k_loop_hands> motors;  // what the devices bear
 };
 
-enum class TouchState : std::uint8_t { idle, touching, device_lost, stopped };
+enum class TouchState : std::uint8_t { idle, touching, device_lost, stopped, broken };
 
 // The loop as others see it: the newest sample and how the loop is doing.
 struct TouchFrame {
@@ -90,6 +92,9 @@ struct TouchFrame {
   std::uint64_t faults = 0;           // times a device began to read what cannot be true
   std::uint64_t samples_dropped = 0;  // not recorded because the queue was full
   std::int64_t cycle_ns = 0;          // time the last cycle took
+  // The invariant that was broken (base/invariant.h); null: none. From then on the world is not stepped, no hand feels
+  // anything and nothing is recorded, until another loop is made.
+  const char* broken = nullptr;
 };
 
 // The same with the world as it is then.
@@ -124,6 +129,9 @@ class TouchLoop {
   TouchLoop(const TouchLoop&) = delete;
   TouchLoop& operator=(const TouchLoop&) = delete;
 
+  // Before its first cycle: another device in the place of one.
+  void replace(std::size_t device, Device& other);
+
   // Starts the threads and returns once they run, with what the operating system granted to both. Throws Error if a
   // device is in use by another loop, if one needs a guard process and there is none, or if a driver hung when the loop
   // was stopped.
@@ -147,6 +155,9 @@ class TouchLoop {
   // has other numbers of bodies, hands or pairs, or another tick.
   std::uint64_t change(const TouchChange& change);
 
+  // For its devices: where the bodies of the world are that it steps, whichever that is by now. As long as the loop.
+  const BodyPlaces& bodies() const noexcept;
+
   // For one reading thread each.
   const TouchFrame& frame() noexcept;
   const WorldFrame& world_frame() noexcept;
@@ -157,8 +168,12 @@ class TouchLoop {
   std::size_t hands() const noexcept;
   DeviceState device_state(std::size_t device) const noexcept;
 
+  // Cuts a device's power, at once and whatever its driver does; false if there is no such device in use.
+  bool disable(std::size_t device) noexcept;
   // Gives a disabled device its power back; the force fades in. False if its driver still hangs or refuses.
   bool enable(std::size_t device) noexcept;
+  // After stop() returned false: whether it is this device's driver that hangs. The device must not be destroyed.
+  bool hangs(std::size_t device) const noexcept;
 
  private:
   class Core;

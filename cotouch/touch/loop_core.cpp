@@ -114,11 +114,12 @@ bool TouchLoop::Core::read_devices(double passed, Clock clock) noexcept {
     const double unseen = std::max(held, time_since_reading(served, clock));
     served.sound = !present || served.check.take(served.reading, limits, unseen);
     now_.faults += was_sound && !served.sound ? 1 : 0;
-    const DeviceState state = powerless         ? DeviceState::disabled
-                              : !present        ? DeviceState::lost
-                              : !served.sound   ? DeviceState::faulty
-                              : is_unguarded(i) ? DeviceState::unguarded
-                                                : DeviceState::ready;
+    const DeviceState state = powerless                ? DeviceState::disabled
+                              : now_.broken != nullptr ? DeviceState::halted
+                              : !present               ? DeviceState::lost
+                              : !served.sound          ? DeviceState::faulty
+                              : is_unguarded(i)        ? DeviceState::unguarded
+                                                       : DeviceState::ready;
     now_.devices[i] = state;
     states[i].store(state, std::memory_order_release);
     const double share = served.softening.next(limits, world->model().settings().coupling, held, passed);
@@ -148,7 +149,10 @@ bool TouchLoop::Core::write_forces(double passed) noexcept {
     Served& served = served_[i];
     HandSample& hand = now_.sample.hands[i];
     const std::size_t in_world = world->hand_of(i);
-    now_.wanted[i] = in_world == k_no_hand ? Wrench{} : world->state().hands()[in_world].felt;
+    const std::span<const HandRecord> hands = std::as_const(world->state()).hands();
+    const bool feels =
+        now_.broken == nullptr && in_world != k_no_hand && invariant(in_world < hands.size(), k_layout_invariant);
+    now_.wanted[i] = feels ? hands[in_world].felt : Wrench{};
     const Motors motors = inputs_[i].present ? served.reading.motors : Motors::off;
     ForceLimiter& limiter = *limiters[i];
     hand.felt = {};
@@ -157,7 +161,7 @@ bool TouchLoop::Core::write_forces(double passed) noexcept {
     ForceLimiter::Written written{{}, Motors::off};
     touching.gate.enter(i);
     const bool stalled = stalls_.load() != now_.stalls;  // not before it has entered: see DriverGate::enter
-    const bool off = stalled || motors == Motors::off;
+    const bool off = stalled || motors == Motors::off || now_.broken != nullptr;
     const bool trusted = served.sound && motors != Motors::fading && !is_unguarded(i);
     if (off || motors == Motors::restarted) limiter.release();
     if (!off) written = trusted ? limiter.write(now_.wanted[i]) : limiter.fade_out(now_.wanted[i]);
@@ -170,6 +174,7 @@ bool TouchLoop::Core::write_forces(double passed) noexcept {
 
 TouchLoop::Core::Outcome TouchLoop::Core::cycle(std::uint64_t missed, double late, Clock clock) noexcept {
   const RealtimeSection section;
+  const InvariantWatch watch;
   const std::int64_t begin = monotonic_ns();
   const double passed = std::max(0.0, settings.limits.period + late);
   now_.missed += missed;
@@ -184,16 +189,24 @@ TouchLoop::Core::Outcome TouchLoop::Core::cycle(std::uint64_t missed, double lat
     progress_ns_.store(monotonic_ns());
     answered_.store(stalls);
   }
-  if (!take_changes(passed) || !read_devices(passed, clock)) return Outcome::given_up;
-  world->cycle(std::span(inputs_).first(devices.size()));
+  const bool was_broken = now_.broken != nullptr;
+  if (!was_broken && !take_changes(passed)) return Outcome::given_up;
+  if (!read_devices(passed, clock)) return Outcome::given_up;
+  if (!was_broken) world->cycle(std::span(inputs_).first(devices.size()));
+  // A state of another size has no room in the frames.
+  (void)invariant(std::as_const(*world).state().bytes().size() == state_bytes, k_layout_invariant);
+  heed(watch);
 
   TouchSample& sample = now_.sample;
-  now_.state = any_ ? TouchState::touching : TouchState::device_lost;
   now_.cycle += 1;
   sample.time = static_cast<double>(now_.cycle - 1) * settings.limits.period;
   // Between two writes, not between two beginnings: a step of the world may take long.
   sample.late = late_forces(late, clock, let_go || stalls_.load() != now_.stalls);
   if (!write_forces(std::max(0.0, settings.limits.period + sample.late))) return Outcome::given_up;
+  heed(watch);  // what the limiters found
+  const bool broken = now_.broken != nullptr;
+  if (broken && !was_broken && !release_all()) return Outcome::given_up;
+  now_.state = broken ? TouchState::broken : any_ ? TouchState::touching : TouchState::device_lost;
   now_.contact = world->scratch().stats();
   sample.in_contact = now_.contact.in_contact;
   sample.deepest = now_.contact.deepest;
@@ -201,19 +214,30 @@ TouchLoop::Core::Outcome TouchLoop::Core::cycle(std::uint64_t missed, double lat
   const std::span<const PairRecord> pairs = std::as_const(world->state()).pairs();
   for (std::size_t i = 0; i < std::min(pairs.size(), k_recorded_pairs); ++i)
     sample.levels[i] = static_cast<std::uint8_t>(pairs[i].level);
+  sample.missing = world->scratch().missing();
   if (settings.queued_samples > 0) sample.state_hash = world->state().hash();
 
   const std::int64_t end = monotonic_ns();
   now_.cycle_ns = end - begin;
   sample.cycle_ns = static_cast<std::uint32_t>(std::min<std::int64_t>(now_.cycle_ns, ~0U));
   // While lost devices are awaited the world goes on, so these cycles belong to a recording as well.
-  const bool recorded = settings.queued_samples > 0 && (any_ || settings.wait_for_device);
+  const bool recorded = settings.queued_samples > 0 && !broken && (any_ || settings.wait_for_device);
   if (recorded && !samples.push(sample)) ++now_.samples_dropped;
   cycle_times.add(now_.cycle_ns);
   progress_ns_.store(end);
   if (guard) heed_guard();
   publish();
-  return any_ ? Outcome::served : Outcome::lost;
+  return any_ && !broken ? Outcome::served : Outcome::lost;
+}
+
+void TouchLoop::Core::heed(const InvariantWatch& watch) noexcept {
+  if (now_.broken != nullptr || watch.broken() == nullptr) return;
+  now_.broken = watch.broken();
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (now_.devices[i] == DeviceState::disabled) continue;
+    now_.devices[i] = DeviceState::halted;
+    states[i].store(DeviceState::halted, std::memory_order_release);
+  }
 }
 
 void TouchLoop::Core::heed_guard() noexcept {
@@ -227,7 +251,7 @@ void TouchLoop::Core::heed_guard() noexcept {
 void TouchLoop::Core::publish() noexcept {
   frames.write_in_place([&](WorldFrame& slot) {
     slot.touch = now_;
-    slot.world = world->state();
+    slot.world = now_.broken == nullptr ? world->state() : frames.newest().world;  // the slot's own is older
   });
 }
 
@@ -266,7 +290,7 @@ void TouchLoop::Core::touch(const std::stop_token& stop) noexcept {
     if (outcome == Outcome::given_up) return;
   }
   if (!release_all()) return;
-  now_.state = outcome == Outcome::served ? TouchState::stopped : TouchState::device_lost;
+  if (now_.broken == nullptr) now_.state = outcome == Outcome::served ? TouchState::stopped : TouchState::device_lost;
   now_.wanted = {};
   for (HandSample& hand : now_.sample.hands) hand.felt = {};
   publish();

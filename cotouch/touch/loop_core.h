@@ -5,10 +5,11 @@
 #pragma once
 
 #include <cotouch/base/channel.h>
+#include <cotouch/base/invariant.h>
+#include <cotouch/device/reading_check.h>
 #include <cotouch/touch/crash_guard.h>
 #include <cotouch/touch/driver_gate.h>
 #include <cotouch/touch/loop.h>
-#include <cotouch/touch/reading_check.h>
 #include <cotouch/touch/softening.h>
 #include <cotouch/touch/watchdog.h>
 
@@ -18,9 +19,12 @@
 
 namespace cotouch {
 
-class TouchLoop::Core {
+class TouchLoop::Core final : public BodyPlaces {
  public:
   Core(std::vector<Device*> devices, TouchWorld& world, const TouchLoopSettings& settings);
+
+  // Not before a changed world has taken over where the bodies are: until then, its own are at their start.
+  std::optional<Pose> pose_of(std::uint32_t body) const noexcept override { return world->pose_of(body); }
 
   // Takes the devices over. Throws Error if one is in use.
   void engage();
@@ -96,6 +100,7 @@ class TouchLoop::Core {
   double late_forces(double late, Clock clock, bool let_go) noexcept;
   void heed_guard() noexcept;
   void publish() noexcept;
+  void heed(const InvariantWatch& watch) noexcept;
   void write_mark() noexcept;
   bool is_unguarded(std::size_t device) const noexcept { return needs_guard[device] && guard_is_silent_; }
   template <class Tell>

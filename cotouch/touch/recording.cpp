@@ -3,6 +3,7 @@
 #include <cotouch/base/error.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 
@@ -38,6 +39,7 @@ Recording begin_recording(const WorldModel& model, const WorldMark& mark, const 
   recording.hands = static_cast<std::uint32_t>(std::min(hands, k_loop_hands));
   recording.pairs = static_cast<std::uint32_t>(std::min(model.pairs().size(), k_recorded_pairs));
   recording.levels_recorded = model.pairs().size() <= k_recorded_pairs;
+  recording.may_lack_data = model.may_lack_data();
   recording.limiters.assign(mark.mark.limiters.begin(), mark.mark.limiters.begin() + recording.hands);
   recording.motors.assign(mark.mark.motors.begin(), mark.mark.motors.begin() + recording.hands);
   recording.state.assign(mark.world.bytes().begin(), mark.world.bytes().end());
@@ -56,6 +58,7 @@ void collect_samples(TouchLoop& loop, Recording& recording, std::uint64_t first)
     while (hands > 0 && !sample.hands[hands - 1].input.present) --hands;
     kept.hands.assign(sample.hands.begin(), sample.hands.begin() + static_cast<std::ptrdiff_t>(hands));
     kept.levels = sample.levels;
+    kept.missing.assign(sample.missing.pieces().begin(), sample.missing.pieces().end());
     kept.state_hash = sample.state_hash;
     kept.in_contact = sample.in_contact;
     kept.visited = sample.visited;
@@ -94,8 +97,12 @@ void append_tick(Recording& recording, std::span<const HandInput> inputs, const 
 }
 
 bool append_event(Recording& recording, RecordedEvent event) {
-  if (recording.events_handed_on + recording.events.size() >= k_recorded_events ||
-      (event.hand && *event.hand >= recording.hands))
+  using Kind = RecordedEvent::Kind;
+  constexpr std::size_t k_for_resets = 4096;
+  const std::size_t most = event.kind == Kind::reset   ? k_recorded_events
+                           : event.kind == Kind::leads ? k_recorded_events / 2  // a program sends them by itself
+                                                       : k_recorded_events - k_for_resets;
+  if (recording.events_handed_on + recording.events.size() >= most || (event.hand && *event.hand >= recording.hands))
     return false;
   shorten(event.text);
   recording.events.push_back(std::move(event));
@@ -103,22 +110,38 @@ bool append_event(Recording& recording, RecordedEvent event) {
 }
 
 std::vector<RecordedPerson> recorded_people(const Recording& recording) {
+  using Kind = RecordedEvent::Kind;
   std::vector<RecordedPerson> people;
   // A hand has one owner; of those without a hand there may be many, told apart by their names.
   using Place = std::pair<std::optional<std::uint32_t>, std::string>;
   std::map<Place, std::size_t> there;
   for (const RecordedEvent& event : recording.events) {
-    if (event.kind != RecordedEvent::Kind::joined && event.kind != RecordedEvent::Kind::left) continue;
+    if (event.kind != Kind::joined && event.kind != Kind::left && event.kind != Kind::leads) continue;
     const Place place{event.hand, event.hand ? "" : event.text};
-    if (const auto found = there.find(place); found != there.end()) {
+    const auto found = there.find(place);
+    const bool is_own = found != there.end() && people[found->second].own == event.hand;
+    // Who has come since is not gone because somebody else let go of the hand.
+    if (event.kind == Kind::leads && (is_own || !event.hand)) continue;
+    if (found != there.end()) {
       RecordedPerson& person = people[found->second];
       person.to = std::max(person.from, event.tick);
       there.erase(found);
     }
-    if (event.kind != RecordedEvent::Kind::joined) continue;
+    RecordedPerson person{event.hand, event.hand, event.text, event.tick,
+                          std::max<std::uint64_t>(event.tick, recording.samples.size())};
+    if (event.kind == Kind::leads) {
+      std::uint32_t own = 0;
+      const char* const end = event.text.data() + event.text.size();
+      if (event.text.empty() || std::from_chars(event.text.data(), end, own).ptr != end) continue;
+      const auto leader = there.find({own, ""});
+      if (leader == there.end()) continue;
+      person.own = own;
+      person.name = people[leader->second].name;
+    } else if (event.kind == Kind::left) {
+      continue;
+    }
     there[place] = people.size();
-    people.push_back(
-        {event.hand, event.text, event.tick, std::max<std::uint64_t>(event.tick, recording.samples.size())});
+    people.push_back(std::move(person));
   }
   return people;
 }
@@ -140,6 +163,7 @@ Replay::Replay(const Recording& recording, const std::shared_ptr<const WorldMode
     limited_.back()->limiter.resume(recording.limiters[i]);
   }
   felt_.hands.reserve(k_recorded_hands);  // so that steps allocate nothing
+  felt_.missing.reserve(MissingPieces::k_most);
 }
 
 bool Replay::next() noexcept {
@@ -152,7 +176,7 @@ bool Replay::next() noexcept {
     inputs[i] = was.hands[i].input;
     world_.set_stiffness(i, was.hands[i].stiffness);
   }
-  if (exact_levels_) world_.set_levels(was.levels);
+  if (exact_levels_) world_.set_levels(was.levels, was.missing);
   for (; next_event_ < recording_.events.size() && recording_.events[next_event_].tick <= done_; ++next_event_)
     if (recording_.events[next_event_].kind == RecordedEvent::Kind::reset) world_.state() = start_;
   world_.cycle(std::span(inputs).first(there));

@@ -9,22 +9,26 @@
 // session, levels follow from the state, and what is felt is what the world gives: limiters are each peer's own. What
 // people did besides (joined, left, said, marked) is kept as events.
 //
-// File, version 6, little-endian, no padding, made so that it can be written as things happen and read however far it
-// came. A head: the eight bytes "COTOUCHR"; u32 version; u32 flags (bit 0: levels are recorded, else they follow from
-// the state; bit 1: forces went through limiters; the others 0); u32 number of hands H; u32 number of pairs P whose
-// levels are kept; u32 length of the scene's description; u64 bytes of the state; u64 hash of the world's model; f64
-// each of `LimitSettings` in its order; with limiters, for each hand a `LimiterState` (9 f64) and a `MotorLimits` (5
-// f64); the description; the state; u64 XXH3 of all this. Then blocks: u32 kind; u32 how many things are in it; u32
+// File, version 6 or 7, little-endian, no padding, made so that it can be written as things happen and read however far
+// it came. A head: the eight bytes "COTOUCHR"; u32 version; u32 flags (bit 0: levels are recorded, else they follow
+// from the state; bit 1: forces went through limiters; the others 0); u32 number of hands H; u32 number of pairs P
+// whose levels are kept; u32 length of the scene's description; u64 bytes of the state; u64 hash of the world's model;
+// f64 each of `LimitSettings` in its order; with limiters, for each hand a `LimiterState` (9 f64) and a `MotorLimits`
+// (5 f64); the description; the state; u64 XXH3 of all this. Then blocks: u32 kind; u32 how many things are in it; u32
 // bytes of its content; the content; u64 XXH3 of the hash before it (the head's or the last block's) and the block up
 // to here. Kinds:
 //   1  samples, each: f64 time; u64 state hash; u32 points in contact; u32 nodes visited; f32 deepest; u32 nanoseconds;
 //      u32 number of hands up to the last one that was there, with flags in its upper 16 bits; if bit 16 is set, f64
-//      seconds by which its forces were late, else they were written a period after those before (the other bits are 0,
-//      kept for what else may follow); for each of these hands u32 present and, if it is 1, u32 action, u32 body, u32
-//      buttons, u32 motors, pose (7 f64), felt (6 f64), f64 stiffness; P bytes of levels
+//      seconds by which its forces were late, else they were written a period after those before; if bit 17 is set, u32
+//      number of pieces of engines' data that were missing (at most 96) and for each u32 pair, u32 piece (the other
+//      bits are 0, kept for what else may follow); for each of these hands u32 present and, if it is 1, u32 action, u32
+//      body, u32 buttons, u32 motors, pose (7 f64), felt (6 f64), f64 stiffness; P bytes of levels
 //   2  events, each: u64 tick; u32 hand (all bits set: none); u32 kind; u32 length of its text; the text
 //   3  the end: u64 number of samples; u64 number of events. Nothing follows.
 // A file whose last whole block is another one breaks off there: the program was ended, or the disk was full.
+//
+// Bit 17 and events of kind `leads` are of version 7, which files of shared sessions have, and of worlds whose engines
+// may lack data; programs that do not know them say that the file is newer. All others have version 6.
 //
 // Files of version 5, all in one with a hash behind it and without heat, motors' limits and stiffness, and of version
 // 4, which knew only loops, are read as well. Files without bit 16 were made when limits went by cycles, or by a loop
@@ -51,6 +55,7 @@ struct RecordedSample {
   double time = 0;                // seconds since the first step if none had come late, a whole number of periods
   std::vector<HandSample> hands;  // up to the last one that was there
   std::array<std::uint8_t, k_recorded_pairs> levels{};
+  std::vector<MissingPieces::Piece> missing;  // that engines did without
   std::uint64_t state_hash = 0;
   std::uint32_t in_contact = 0, visited = 0;  // not known of a shared session; a replay finds them
   float deepest = 0;                          // metres
@@ -68,6 +73,7 @@ struct RecordedEvent {
     said,
     marked,
     reset,  // the world from its start, before this tick's inputs
+    leads,  // the hand is led by who has the hand of this number (the text) besides their own; empty: not any more
   };
   std::uint64_t tick = 0;  // samples before it
   std::optional<std::uint32_t> hand;
@@ -82,7 +88,8 @@ struct Recording {
   std::uint64_t model_hash = 0;  // of the world it was made in
   LimitSettings limits;          // the period is the world's tick
   bool levels_recorded = true;   // else they follow from the state
-  bool limited = true;           // forces went through limiters
+  bool limited = true;           // forces went through limiters: of a loop, not of a shared session
+  bool may_lack_data = false;    // engines' (ContactEngine::may_lack_data): samples may name what was missing
   std::uint32_t hands = 0, pairs = 0;
   std::vector<LimiterState> limiters;  // one a hand, if there were any
   std::vector<MotorLimits> motors;     // likewise, what its device could bear
@@ -109,15 +116,17 @@ void collect_samples(TouchLoop& loop, Recording& recording, std::uint64_t first 
 Recording begin_shared_recording(const WorldModel& model, const WorldState& state, std::string scene);
 // The next tick: what the hands did, and the state that it led to.
 void append_tick(Recording& recording, std::span<const HandInput> inputs, const WorldState& after);
-// False, and nothing is kept, if there are too many already or it is of no hand of the recording. A longer text is cut
-// between two characters.
+// False, and nothing is kept, if there are too many already or it is of no hand of the recording. For resets, without
+// which a replay differs, there is room when there is none for others, and for others when there is none for `leads`,
+// which a program can send by itself all the time. A longer text is cut between two characters.
 bool append_event(Recording& recording, RecordedEvent event);
 
-// Who had which hand, and when: from `joined` and `left`.
+// Who had which hand, and when: from `joined`, `left` and `leads`.
 struct RecordedPerson {
   std::optional<std::uint32_t> hand;
-  std::string name;                // of a stranger
-  std::uint64_t from = 0, to = 0;  // ticks; to the recording's end if they never left
+  std::optional<std::uint32_t> own;  // hand of their own number; another than `hand` if they led both
+  std::string name;                  // of a stranger
+  std::uint64_t from = 0, to = 0;    // ticks; to the recording's end if they never left
 };
 std::vector<RecordedPerson> recorded_people(const Recording& recording);
 

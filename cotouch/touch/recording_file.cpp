@@ -51,6 +51,25 @@ std::size_t sample_bytes_of_loops(std::uint32_t hands, std::uint32_t pairs) {
 }
 
 // What every version has after its own beginning.
+// What no device has is refused: a replay computes with it.
+bool are_plausible(const Recording& r) {
+  constexpr double k_most = 1e6;  // N, N m, times as warm as it may be
+  const auto plausible = [](double value) { return value >= 0 && value <= k_most; };
+  const auto in_reach = [](const Vec3d& v) {
+    return std::max({std::fabs(v.x), std::fabs(v.y), std::fabs(v.z)}) <= k_most;
+  };
+  return plausible(r.limits.max_force) && plausible(r.limits.max_torque) &&
+         std::all_of(r.limiters.begin(), r.limiters.end(),
+                     [&](const LimiterState& state) {
+                       return in_reach(state.last.force) && in_reach(state.last.torque) && plausible(state.ramp) &&
+                              plausible(state.force_heat) && plausible(state.torque_heat);
+                     }) &&
+         std::all_of(r.motors.begin(), r.motors.end(), [&](const MotorLimits& m) {
+           return plausible(m.peak_force) && plausible(m.continuous_force) && plausible(m.peak_torque) &&
+                  plausible(m.continuous_torque) && plausible(m.heating_seconds);
+         });
+}
+
 void read_limits(Reader& in, Recording& r, std::uint32_t flags, std::uint32_t scene_bytes, std::uint64_t state_bytes,
                  std::uint32_t version, const std::string& name) {
   r.levels_recorded = (flags & k_levels_recorded) != 0;
@@ -68,7 +87,7 @@ void read_limits(Reader& in, Recording& r, std::uint32_t flags, std::uint32_t sc
   }
   const auto scene = in.raw(scene_bytes);
   const auto state = in.raw(state_bytes);
-  if (!in.ok || !is_loop_period(r.limits.period)) refuse(name, "its beginning is damaged.");
+  if (!in.ok || !is_loop_period(r.limits.period) || !are_plausible(r)) refuse(name, "its beginning is damaged.");
   r.scene.assign(reinterpret_cast<const char*>(scene.data()), scene.size());
   r.state.assign(state.begin(), state.end());
 }
@@ -108,7 +127,7 @@ Recording parse_in_one(std::span<const std::byte> bytes, Reader in, std::uint32_
   r.events.resize(events);
   for (RecordedEvent& event : r.events) {
     if (!in.ok) break;
-    visit(in, event, r.hands);
+    visit(in, event, r.hands, version);
   }
   if (!in.ok) refuse(name, k_senseless);
   if (in.left() != sizeof digest) refuse(name, "it has something behind its end.");
@@ -142,7 +161,7 @@ std::optional<FoundBlock> next_block(Reader& in, std::uint64_t& chain) {
   return FoundBlock{static_cast<Block>(kind), count, content};
 }
 
-Recording parse_blocks(std::span<const std::byte> bytes, Reader in, const std::string& name) {
+Recording parse_blocks(std::span<const std::byte> bytes, Reader in, std::uint32_t version, const std::string& name) {
   Recording r;
   std::uint32_t flags = 0, scene_bytes = 0;
   std::uint64_t state_bytes = 0, digest = 0;
@@ -150,7 +169,8 @@ Recording parse_blocks(std::span<const std::byte> bytes, Reader in, const std::s
   if (!in.ok || flags > (k_levels_recorded | k_limited) || r.hands > k_recorded_hands || r.pairs > k_recorded_pairs ||
       scene_bytes > k_recorded_scene || state_bytes > in.left())
     refuse(name, "its beginning is damaged.");
-  read_limits(in, r, flags, scene_bytes, state_bytes, k_version, name);
+  read_limits(in, r, flags, scene_bytes, state_bytes, version, name);
+  r.may_lack_data = r.limited && version > k_version_of_whole_data;
   const std::size_t head = bytes.size() - in.left();
   in(digest);
   if (!in.ok || digest != hash_bytes(bytes.first(head))) refuse(name, "its beginning is damaged.");
@@ -164,13 +184,14 @@ Recording parse_blocks(std::span<const std::byte> bytes, Reader in, const std::s
       case Block::samples:
         if (block->count > block->content.size() / (k_smallest_sample + r.pairs)) refuse(name, k_senseless);
         for (std::uint32_t i = 0; content.ok && i < block->count; ++i)
-          visit(content, r.samples.emplace_back(), r.hands, r.pairs);
+          visit(content, r.samples.emplace_back(), r.hands, r.pairs, version);
         break;
       case Block::events:
         if (block->count > k_recorded_events - r.events.size() ||
             block->count > block->content.size() / k_smallest_event)
           refuse(name, k_senseless);
-        for (std::uint32_t i = 0; content.ok && i < block->count; ++i) visit(content, r.events.emplace_back(), r.hands);
+        for (std::uint32_t i = 0; content.ok && i < block->count; ++i)
+          visit(content, r.events.emplace_back(), r.hands, version);
         break;
       case Block::end: {
         std::uint64_t samples = 0, events = 0;
@@ -193,15 +214,16 @@ Recording parse_blocks(std::span<const std::byte> bytes, Reader in, const std::s
 namespace recording_format {
 
 void write_head(Writer& head, const Recording& r) {
+  const std::uint32_t version = version_of(r);
   const std::uint32_t flags = (r.levels_recorded ? k_levels_recorded : 0U) | (r.limited ? k_limited : 0U);
   head.raw(std::as_bytes(std::span(k_magic)));
-  head(k_version), head(flags), head(r.hands), head(r.pairs);
+  head(version), head(flags), head(r.hands), head(r.pairs);
   head(static_cast<std::uint32_t>(r.scene.size()));
   head(std::uint64_t{r.state.size()}), head(r.model_hash);
   visit(head, r.limits);
   if (r.limited)
     for (std::size_t i = 0; i < r.limiters.size(); ++i)
-      visit(head, r.limiters[i], k_version), visit(head, r.motors.at(i));
+      visit(head, r.limiters[i], version), visit(head, r.motors.at(i));
   head.raw(std::as_bytes(std::span(r.scene)));
   head.raw(r.state);
   head(hash_bytes(head.bytes));
@@ -226,6 +248,7 @@ void write_end(Writer& out, std::uint64_t samples, std::uint64_t events, std::ui
 
 void write_recording(const Recording& recording, const std::filesystem::path& file) {
   const Recording& r = recording;
+  const std::uint32_t version = version_of(r);
   Writer out;
   write_head(out, r);
   std::uint64_t chain;
@@ -234,12 +257,12 @@ void write_recording(const Recording& recording, const std::filesystem::path& fi
   for (std::size_t i = 0; i < r.samples.size(); i += k_together) {
     Writer content;
     const std::size_t end = std::min(i + k_together, r.samples.size());
-    for (std::size_t j = i; j < end; ++j) visit(content, r.samples[j], r.hands, r.pairs);
+    for (std::size_t j = i; j < end; ++j) visit(content, r.samples[j], r.hands, r.pairs, version);
     write_block(out, Block::samples, static_cast<std::uint32_t>(end - i), content.bytes, chain);
   }
   if (!r.events.empty()) {
     Writer content;
-    for (const RecordedEvent& event : r.events) visit(content, event, r.hands);
+    for (const RecordedEvent& event : r.events) visit(content, event, r.hands, version);
     write_block(out, Block::events, static_cast<std::uint32_t>(r.events.size()), content.bytes, chain);
   }
   if (r.finished) write_end(out, r.samples.size(), r.events.size(), chain);
@@ -254,8 +277,8 @@ Recording parse_recording(std::span<const std::byte> bytes, const std::string& n
   std::uint32_t version = 0;
   in(version);
   if (in.ok && (version < k_version_of_loops || version > k_version))
-    refuse(name, "it was made by another version of cotouch; this one reads versions 4 to 6.");
-  if (version == k_version) return parse_blocks(bytes, in, name);
+    refuse(name, "it was made by another version of cotouch; this one reads versions 4 to 7.");
+  if (version > k_version_in_one) return parse_blocks(bytes, in, version, name);
   return parse_in_one(bytes, in, version, name);
 }
 

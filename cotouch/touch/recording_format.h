@@ -15,10 +15,16 @@ namespace cotouch::recording_format {
 static_assert(std::endian::native == std::endian::little, "recordings are written in the machine's byte order");
 
 inline constexpr char k_magic[8] = {'C', 'O', 'T', 'O', 'U', 'C', 'H', 'R'};
-inline constexpr std::uint32_t k_version = 6, k_version_in_one = 5, k_version_of_loops = 4;
+inline constexpr std::uint32_t k_version = 7, k_version_of_whole_data = 6, k_version_in_one = 5, k_version_of_loops = 4;
 inline constexpr std::uint32_t k_levels_recorded = 1, k_limited = 2;  // flags
 inline constexpr std::uint32_t k_no_hand = 0xffffffff;
 inline constexpr std::uint64_t k_last_tick = 1ULL << 53U;  // what a double, and so JSON, can tell from the next one
+
+// Older programs read version 6. Version 7 has what they do not know and what the head's writer cannot rule out: data
+// that was missing, and hands that somebody leads besides their own, which happens in shared sessions alone.
+inline std::uint32_t version_of(const Recording& recording) noexcept {
+  return recording.limited && !recording.may_lack_data ? k_version_of_whole_data : k_version;
+}
 
 enum class Block : std::uint32_t { samples = 1, events = 2, end = 3 };
 inline constexpr std::size_t k_block_head = 3 * 4, k_block_bytes = k_block_head + 8;  // with its hash
@@ -129,23 +135,45 @@ void visit(Io& io, Visited<Io, HandSample>& hand, std::uint32_t version) {
   if (version > k_version_in_one) io(hand.stiffness);
 }
 // In the same word as how many hands there are.
-inline constexpr std::uint32_t k_is_late = 1U << 16U;
+inline constexpr std::uint32_t k_is_late = 1U << 16U, k_has_missing = 1U << 17U;
+
+// Those that a version has.
+inline constexpr std::uint32_t flags_of_samples(std::uint32_t version) noexcept {
+  if (version <= k_version_in_one) return 0;
+  return version <= k_version_of_whole_data ? k_is_late : k_is_late | k_has_missing;
+}
+
+template <class Io>
+void visit_missing(Io& io, Visited<Io, RecordedSample>& sample, std::uint32_t pairs) {
+  auto count = static_cast<std::uint32_t>(sample.missing.size());
+  io(count);
+  if constexpr (Io::k_reads) {
+    io.ok = io.ok && count > 0 && count <= MissingPieces::k_most;
+    sample.missing.resize(io.ok ? count : 0);
+  }
+  for (auto& piece : sample.missing) {
+    io(piece.pair), io(piece.piece);
+    if constexpr (Io::k_reads) io.ok = io.ok && piece.pair < pairs;
+  }
+}
 
 template <class Io>
 void visit(Io& io, Visited<Io, RecordedSample>& sample, std::uint32_t hands, std::uint32_t pairs,
-           std::uint32_t version = k_version) {
+           std::uint32_t version) {
   io(sample.time), io(sample.state_hash);
   io(sample.in_contact), io(sample.visited), io(sample.deepest), io(sample.cycle_ns);
   auto there = static_cast<std::uint32_t>(std::min<std::size_t>(sample.hands.size(), hands));
   if constexpr (!Io::k_reads) {
     while (there > 0 && !sample.hands[there - 1].input.present) --there;
   }
-  std::uint32_t word = there | (sample.late != 0 ? k_is_late : 0U);
+  std::uint32_t word = (sample.late != 0 ? k_is_late : 0U) | (sample.missing.empty() ? 0U : k_has_missing);
+  word = there | (word & flags_of_samples(version));
   io(word);
-  const bool is_late = version > k_version_in_one && (word & k_is_late) != 0;
-  if (is_late) io(sample.late);
+  const std::uint32_t flags = word & flags_of_samples(version);
+  if ((flags & k_is_late) != 0) io(sample.late);
+  if ((flags & k_has_missing) != 0) visit_missing(io, sample, pairs);
   if constexpr (Io::k_reads) {
-    there = is_late ? word - k_is_late : word;
+    there = word - flags;
     io.ok = io.ok && there <= hands;
     sample.hands.resize(io.ok ? there : 0);
   }
@@ -156,13 +184,14 @@ void visit(Io& io, Visited<Io, RecordedSample>& sample, std::uint32_t hands, std
 inline constexpr std::size_t k_smallest_sample = 8 + 8 + 4 * 4 + 4;
 
 template <class Io>
-void visit(Io& io, Visited<Io, RecordedEvent>& event, std::uint32_t hands) {
+void visit(Io& io, Visited<Io, RecordedEvent>& event, std::uint32_t hands, std::uint32_t version) {
   std::uint32_t hand = event.hand.value_or(k_no_hand), kind = static_cast<std::uint32_t>(event.kind),
                 length = static_cast<std::uint32_t>(event.text.size());
   io(event.tick), io(hand), io(kind), io(length);
   if constexpr (Io::k_reads) {
+    const auto last = version > k_version_of_whole_data ? RecordedEvent::Kind::leads : RecordedEvent::Kind::reset;
     io.ok = io.ok && event.tick <= k_last_tick && (hand == k_no_hand || hand < hands) && length <= k_event_text &&
-            kind <= static_cast<std::uint32_t>(RecordedEvent::Kind::reset);
+            kind <= static_cast<std::uint32_t>(last);
     const auto text = io.raw(io.ok ? length : 0);
     if (!io.ok) return;
     if (hand != k_no_hand) event.hand = hand;
@@ -174,7 +203,7 @@ void visit(Io& io, Visited<Io, RecordedEvent>& event, std::uint32_t hands) {
 }
 inline constexpr std::size_t k_smallest_event = 8 + 3 * 4;
 
-// The head of a file of the newest version, with its hash.
+// The head of a file of version_of(recording), with its hash.
 void write_head(Writer& out, const Recording& recording);
 // A block around what was written of it; `chain` is the hash of what is before it, and becomes that of this block.
 void write_block(Writer& out, Block kind, std::uint32_t count, std::span<const std::byte> content,

@@ -43,13 +43,14 @@ void RecordingStream::take(Recording& recording) {
         period_ = recording.limits.period;
         result_.scene = recording.scene;
       }
+      const std::uint32_t version = version_of(recording);
       Writer samples{std::move(waiting_.samples)}, events{std::move(waiting_.events)};
       for (const RecordedSample& sample : recording.samples) {
-        visit(samples, sample, recording.hands, recording.pairs);
+        visit(samples, sample, recording.hands, recording.pairs, version);
         for (const HandSample& hand : sample.hands)
           waiting_.peak_force = std::max(waiting_.peak_force, norm(hand.felt.force));
       }
-      for (const RecordedEvent& event : recording.events) visit(events, event, recording.hands);
+      for (const RecordedEvent& event : recording.events) visit(events, event, recording.hands, version);
       waiting_.sample_count += static_cast<std::uint32_t>(recording.samples.size());
       waiting_.event_count += static_cast<std::uint32_t>(recording.events.size());
       taken_ += recording.samples.size();

@@ -13,7 +13,7 @@
 // The share is an input of the world's step and is recorded, so a replay needs no clock.
 #pragma once
 
-#include <cotouch/touch/device.h>
+#include <cotouch/device/device.h>
 #include <cotouch/world/coupling.h>
 
 namespace cotouch {

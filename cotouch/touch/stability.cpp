@@ -89,8 +89,8 @@ Itinerary with_rests(const StabilityTrial& trial) {
 // What the contacts store as the bodies are now, at the levels that were rendered last.
 class ContactStore {
  public:
-  explicit ContactStore(const WorldModel& model) : model_(model), bent_(model.bodies().size()) {
-    scratch_.reserve(model.largest_shell());
+  explicit ContactStore(const WorldModel& model)
+      : model_(model), bent_(model.bodies().size()), workspaces_(model.make_workspaces()) {
     for (std::uint32_t i = 0; i < bent_.size(); ++i)
       if (const ElasticModel* elastic = model.elastic(i))
         bent_[i].emplace(Bent{Deformation(*elastic), {*elastic, model.bodies()[i].pieces[0].part->field}});
@@ -108,10 +108,10 @@ class ContactStore {
       const ContactStats& seen = stepped.contact(i).stats;
       if (seen.visited == 0) continue;
       const PairModel& pair = model_.pairs()[i];
-      const NestedContact& engine = model_.engine(pair);
-      engine.evaluate(placed(state, pair.shell_body, pair.shell_piece),
-                      placed(state, pair.field_body, pair.field_piece), Detail::at(seen.level), scratch_, nullptr,
-                      contact_);
+      const ContactEngine& engine = model_.engine(pair);
+      const PairState placed_pair{placed(state, pair.shell_body, pair.shell_piece),
+                                  placed(state, pair.field_body, pair.field_piece)};
+      engine.evaluate(placed_pair, Detail::at(seen.level), workspaces_.of(engine), nullptr, contact_);
       sum += 0.5 * engine.settings().stiffness * std::sqrt(std::sqrt(contact_.sums.depth8));
     }
     return sum;
@@ -135,7 +135,7 @@ class ContactStore {
 
   const WorldModel& model_;
   std::vector<std::optional<Bent>> bent_;  // of each body
-  ContactScratch scratch_;
+  Workspaces workspaces_;
   PairContact contact_;
 };
 
@@ -281,7 +281,7 @@ double deepest_in_cells(const WorldModel& model, const StepScratch& scratch) {
   double deepest = 0;
   for (std::size_t i = 0; i < model.pairs().size(); ++i)
     deepest = std::max(deepest, static_cast<double>(scratch.contact(i).stats.deepest) /
-                                    static_cast<double>(model.engine(model.pairs()[i]).field().spacing()));
+                                    model.engine(model.pairs()[i]).extent().finest_feature);
   return deepest;
 }
 

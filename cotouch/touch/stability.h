@@ -43,8 +43,8 @@
 // A rotation counts with a lever of 3 cm, a fist's radius.
 #pragma once
 
+#include <cotouch/device/simulated_device.h>
 #include <cotouch/touch/loop.h>
-#include <cotouch/touch/simulated_device.h>
 
 #include <vector>
 

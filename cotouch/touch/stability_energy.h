@@ -1,7 +1,7 @@
 // The energy accounts of stability.h, apart from the loop that feeds them.
 #pragma once
 
-#include <cotouch/touch/simulated_device.h>
+#include <cotouch/device/simulated_device.h>
 
 #include <algorithm>
 

@@ -9,12 +9,21 @@ TouchWorld::TouchWorld(std::shared_ptr<const WorldModel> model, const StepDetail
       scratch_(*model_, detail.rule != Detail::Rule::by_state),
       detail_(detail),
       stiffness_(model_->settings().hands, 1.0) {
+  if (detail.rule == Detail::Rule::by_state) model_->check_data_is_there();
   detail_.stiffness = stiffness_;
 }
 
-void TouchWorld::set_levels(std::span<const std::uint8_t> levels) noexcept {
+std::optional<Pose> TouchWorld::pose_of(std::uint32_t body) const noexcept {
+  const auto index = model_->index_of(body);
+  if (!index) return std::nullopt;
+  return state_.bodies()[*index].pose;
+}
+
+void TouchWorld::set_levels(std::span<const std::uint8_t> levels,
+                            std::span<const MissingPieces::Piece> missing) noexcept {
   detail_.rule = Detail::Rule::exactly;
   detail_.levels = levels;
+  detail_.missing = missing;
 }
 
 void TouchWorld::set_stiffness(std::size_t device, double share) noexcept {

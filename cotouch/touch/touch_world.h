@@ -2,6 +2,7 @@
 // elsewhere, more slowly, and is followed (followed_world.h).
 #pragma once
 
+#include <cotouch/device/body_places.h>
 #include <cotouch/world/step.h>
 
 #include <limits>
@@ -13,7 +14,7 @@ namespace cotouch {
 
 inline constexpr std::size_t k_no_hand = std::numeric_limits<std::size_t>::max();
 
-class TouchWorld {
+class TouchWorld : public BodyPlaces {
  public:
   // The model's tick is the loop's period. Levels of detail follow `detail`; its rule is by work for a world of this
   // machine's own.
@@ -27,14 +28,16 @@ class TouchWorld {
   // Which of the world's hands a device is; k_no_hand: none, and it feels nothing.
   virtual std::size_t hand_of(std::size_t device) const noexcept { return device; }
 
+  std::optional<Pose> pose_of(std::uint32_t body) const noexcept override;
+
   const WorldModel& model() const noexcept { return *model_; }
   const std::shared_ptr<const WorldModel>& shared_model() const noexcept { return model_; }
   WorldState& state() noexcept { return state_; }
   const WorldState& state() const noexcept { return state_; }
   const StepScratch& scratch() const noexcept { return scratch_; }
   const StepDetail& detail() const noexcept { return detail_; }
-  // For a replay: the levels of the next cycle, one for each pair.
-  void set_levels(std::span<const std::uint8_t> levels) noexcept;
+  // For a replay: the levels of the next cycle, one for each pair, and what engines did without then.
+  void set_levels(std::span<const std::uint8_t> levels, std::span<const MissingPieces::Piece> missing) noexcept;
   // The share of the coupling's stiffness that a device's hand is held with from the next cycle on (softening.h).
   void set_stiffness(std::size_t device, double share) noexcept;
 
@@ -43,8 +46,6 @@ class TouchWorld {
   WorldState state_;
   StepScratch scratch_;
   StepDetail detail_;
-
- private:
   std::vector<double> stiffness_;  // of each hand, for the detail
 };
 

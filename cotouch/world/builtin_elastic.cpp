@@ -55,7 +55,7 @@ Scene hoses_scene() {
     SceneBody& body = add(scene, body_of(id, id == k_left ? "left hose" : "right hose", hose, settings));
     body.pose = at({0, id == k_left ? k_apart : -k_apart, 0});
     body.parts.front().color = "#3a3f44";
-    scene.excluded.push_back({k_frame, id});  // their ends are in it
+    scene.rules.push_back({k_frame, id, false});  // their ends are in it
   }
   const auto fitting = shared(make_fitting());
   const Pose start = at({0, 0, 0.06}), through = at({0, 0, -0.1});
@@ -109,7 +109,7 @@ Scene soft_soft_scene() {
   PartSettings bar = elastic_settings(part_settings(80, 8192), calm_rubber(), {"z<-0.075"});
   bar.elastic->tets.target_tets = 2000;
   add(scene, body_of(k_bar, "bar", shared(make_soft_bar(k_size)), bar)).pose = at({0.08, 0, 0.5 * k_size.z});
-  scene.excluded.push_back({k_plate, k_bar});
+  scene.rules.push_back({k_plate, k_bar, false});
   // Its torso is what a hand holds: everything else moves against that.
   PartSettings creature =
       elastic_settings(part_settings(128, 4096), material_named("rubber"), {"box:-0.04,-0.013,0.045,0.04,0.013,0.075"});

@@ -1,7 +1,5 @@
 #include <cotouch/world/model.h>
 
-#include <cotouch/contact/wall.h>
-
 #include <cotouch/base/error.h>
 #include <cotouch/base/hash.h>
 
@@ -43,23 +41,6 @@ void check_settings(const WorldSettings& s) {
   require(s.hands <= k_most_hands, "A world has room for at most 64 hands.");
 }
 
-constexpr double k_thickened = 2;  // cells by which a field may be fatter than the mesh, if that is open
-
-double spacing_of(const Part& part) {
-  return part.shell_quality.levels.empty() ? 0 : part.shell_quality.levels.back().mean_spacing;
-}
-
-// Of two parts the one with more points, unless it is so large that they lie more than twice as far apart: small things
-// would fall between the points of a large table.
-bool brings_shell(const Part& first, const Part& second) {
-  if ((first.elastic != nullptr) != (second.elastic != nullptr)) return first.elastic != nullptr;
-  const double a = spacing_of(first), b = spacing_of(second);
-  const bool more = first.shell.point_count() >= second.shell.point_count();
-  if (a > 0 && b > 0 && more && a > 2 * b) return false;
-  if (a > 0 && b > 0 && !more && b > 2 * a) return true;
-  return more;
-}
-
 void add_pose(Hasher& hash, const Pose& pose) {
   for (const double v : {pose.position.x, pose.position.y, pose.position.z, pose.rotation.w, pose.rotation.x,
                          pose.rotation.y, pose.rotation.z})
@@ -70,22 +51,25 @@ void add_vector(Hasher& hash, const Vec3d& v) {
   for (const double x : {v.x, v.y, v.z}) hash.add(x);
 }
 
-std::uint64_t part_hash(const Part& part) {
-  Hasher hash;
-  const FieldData& field = part.field.data();
-  hash.add_bytes(std::as_bytes(field.samples));
-  hash.add_bytes(std::as_bytes(field.coarse));
-  hash.add_bytes(std::as_bytes(field.brick_index));
-  for (const float v : {field.spacing, field.origin.x, field.origin.y, field.origin.z}) hash.add(v);
-  hash.add_bytes(std::as_bytes(part.shell.data().positions));
-  if (part.elastic) hash.add(part.elastic->hash());
-  return hash.digest();
+// Around both. The same twice stays as it is, to the last bit.
+PartExtent around(const PartExtent& a, const PartExtent& b) {
+  if (a.center == b.center && a.half == b.half) return a;
+  const Vec3d low = min(a.center - a.half, b.center - b.half), high = max(a.center + a.half, b.center + b.half);
+  return {(low + high) * 0.5, (high - low) * 0.5, std::min(a.finest_feature, b.finest_feature)};
+}
+
+// Why a part cannot do what an engine wants of it, as a sentence.
+[[noreturn]] void refuse_pair(const EngineKind& kind, const BodyModel& lacks, const BodyModel& other,
+                              const std::string& missing) {
+  throw Error("The bodies '" + lacks.name + "' and '" + other.name + "' cannot meet: '" + lacks.name + "' " + missing +
+              ", which the contact engine '" + std::string(kind.name()) +
+              "' needs. Prepare it again, or name another engine for the two.");
 }
 
 }  // namespace
 
-WorldModel::WorldModel(std::vector<BodyModel> bodies, const WorldSettings& settings,
-                       std::span<const std::pair<std::uint32_t, std::uint32_t>> excluded, std::optional<Task> task)
+WorldModel::WorldModel(std::vector<BodyModel> bodies, const WorldSettings& settings, std::span<const PairRule> rules,
+                       std::optional<Task> task)
     : bodies_(std::move(bodies)), settings_(settings), task_(std::move(task)) {
   check_settings(settings_);
   for (const BodyModel& body : bodies_) check_body(body);
@@ -97,46 +81,35 @@ WorldModel::WorldModel(std::vector<BodyModel> bodies, const WorldSettings& setti
     require(body && bodies_[*body].motion == Motion::free, "The task is about a body that is not there or not free.");
     require(is_finite(task_->target) && is_rotation(task_->target.rotation), "The task's target is no pose.");
   }
-  for (const BodyModel& body : bodies_) {
-    double reach = 0;
-    for (const Piece& piece : body.pieces) {
-      const Box3f box = piece.part->field.box();
-      for (int corner = 0; corner < 8; ++corner) {
-        const Vec3d p{static_cast<double>((corner & 1) != 0 ? box.high.x : box.low.x),
-                      static_cast<double>((corner & 2) != 0 ? box.high.y : box.low.y),
-                      static_cast<double>((corner & 4) != 0 ? box.high.z : box.low.z)};
-        reach = std::max(reach, norm(transform(piece.place, p)));
-      }
-      reach = std::max(reach, norm(piece.place.position) + static_cast<double>(piece.part->shell.reach()));
-    }
-    reach_.push_back(reach);
-  }
-  find_boxes();
   find_elastic();
   for (std::vector<double>* least : {&finest_cell_, &thinnest_wall_})
     least->assign(bodies_.size(), std::numeric_limits<double>::infinity());
-  find_pairs(excluded);
+  kinds_.resize(bodies_.size());
+  find_pairs(rules);
+  find_extents();
   hash_ = compute_hash();
 }
 
-void WorldModel::find_boxes() {
-  std::map<const Part*, PartBox> known;
-  for (const BodyModel& body : bodies_) {
-    first_box_.push_back(static_cast<std::uint32_t>(boxes_.size()));
-    for (const Piece& piece : body.pieces) {
-      const auto [at, is_new] = known.try_emplace(piece.part.get());
-      if (is_new) {
-        Box3d box = piece.part->mesh.bounds();
-        for (const Vec3f& point : piece.part->shell.data().positions) box.add(Vec3d(point));
-        if (piece.part->mesh.triangles.empty() && !piece.part->field.data().brick_index.empty()) {  // made by hand
-          box.add(Vec3d(piece.part->field.box().low));
-          box.add(Vec3d(piece.part->field.box().high));
-        }
-        const double more = k_thickened * static_cast<double>(piece.part->field.spacing());
-        at->second = {box.center(), box.size() * 0.5 + Vec3d{more, more, more}};
+void WorldModel::find_extents() {
+  std::map<std::pair<const EngineKind*, const Part*>, PartExtent> known;
+  const auto extent_of = [&](const EngineKind& kind, const Part& part) {
+    const auto [at, is_new] = known.try_emplace({&kind, &part});
+    if (is_new) at->second = kind.extent(part);
+    return at->second;
+  };
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    if (kinds_[i].empty()) kinds_[i].push_back(&default_engine_kind());  // it meets nothing
+    first_extent_.push_back(static_cast<std::uint32_t>(extents_.size()));
+    double reach = 0;
+    for (const Piece& piece : bodies_[i].pieces) {
+      PartExtent extent = extent_of(*kinds_[i].front(), *piece.part);
+      for (const EngineKind* kind : kinds_[i]) {
+        extent = around(extent, extent_of(*kind, *piece.part));
+        reach = std::max(reach, kind->reach(*piece.part, piece.place));
       }
-      boxes_.push_back(at->second);
+      extents_.push_back(extent);
     }
+    reach_.push_back(reach);
   }
 }
 
@@ -149,24 +122,24 @@ void WorldModel::find_elastic() {
     elastic_.push_back(any ? body.pieces[0].part->elastic.get() : nullptr);
     elastic_begin_.push_back(bending_size_);
     if (!any) continue;
+    require(can_be_made_elastic(*body.pieces[0].part), name + " bends, so it needs a field and a pointshell's tree.");
     require(body.motion == Motion::free || elastic_.back()->data().anchored,
             name + " bends and nothing holds it: give it an anchor, or let it be free.");
     bending_size_ += 2 * elastic_.back()->size();
   }
 }
 
-void WorldModel::find_pairs(std::span<const std::pair<std::uint32_t, std::uint32_t>> excluded) {
-  std::map<std::pair<const Part*, const Part*>, std::uint32_t> engine_of;
-  std::map<const Part*, double> walls;
-  const auto wall_of = [&](const Part* part) {
-    const auto [at, is_new] = walls.try_emplace(part, 0);
-    if (is_new) at->second = cotouch::thinnest_wall(part->shell, part->field, k_thick);
+void WorldModel::find_pairs(std::span<const PairRule> rules) {
+  EnginesMade engine_of;
+  std::map<std::pair<const EngineKind*, const Part*>, double> walls;
+  const auto wall_of = [&](const EngineKind& kind, const Part* part) {
+    const auto [at, is_new] = walls.try_emplace({&kind, part}, 0);
+    if (is_new) at->second = kind.thinnest_wall(*part, k_thick);
     return at->second;
   };
-  const auto is_excluded = [&](std::uint32_t a, std::uint32_t b) {
-    return std::any_of(excluded.begin(), excluded.end(), [&](const auto& pair) {
-      return (pair.first == a && pair.second == b) || (pair.first == b && pair.second == a);
-    });
+  const auto rule_of = [&](std::uint32_t a, std::uint32_t b) {
+    const auto found = std::ranges::find_if(rules, [&](const PairRule& rule) { return rule.is_about(a, b); });
+    return found != rules.end() ? *found : PairRule{};
   };
   const auto size = static_cast<std::uint32_t>(bodies_.size());
   for (std::uint32_t a = 0; a < size; ++a)
@@ -175,28 +148,73 @@ void WorldModel::find_pairs(std::span<const std::pair<std::uint32_t, std::uint32
         return bodies_[i].motion == Motion::free || elastic_[i] != nullptr;
       };
       if (!gives_way(a) && !gives_way(b)) continue;
-      if (is_excluded(bodies_[a].id, bodies_[b].id)) continue;
+      const PairRule rule = rule_of(bodies_[a].id, bodies_[b].id);
+      if (!rule.touches) continue;
+      const EngineKind& kind = rule.engine.empty() ? default_engine_kind() : engine_kind(rule.engine);
       for (std::uint32_t i = 0; i < bodies_[a].pieces.size(); ++i)
         for (std::uint32_t j = 0; j < bodies_[b].pieces.size(); ++j) {
-          const Part* first = bodies_[a].pieces[i].part.get();
-          const Part* second = bodies_[b].pieces[j].part.get();
-          const bool first_is_shell = brings_shell(*first, *second);
-          const Part* shell = first_is_shell ? first : second;
-          const Part* field = first_is_shell ? second : first;
-          const auto [at, is_new] = engine_of.try_emplace({shell, field}, static_cast<std::uint32_t>(engines_.size()));
-          if (is_new)
-            engines_.push_back(std::make_shared<const NestedContact>(shell->shell, field->field, settings_.contact));
-          const double wall = std::min(wall_of(first), wall_of(second));
-          pairs_.push_back(first_is_shell ? PairModel{a, i, b, j, at->second, wall}
-                                          : PairModel{b, j, a, i, at->second, wall});
-          largest_shell_ = std::max(largest_shell_, shell->shell.point_count());
-          const auto cell = static_cast<double>(field->field.spacing());
+          const Part* const first = bodies_[a].pieces[i].part.get();
+          const Part* const second = bodies_[b].pieces[j].part.get();
+          const bool first_is_shell = kind.first_is_shell(*first, *second);
+          const PairModel pair = first_is_shell ? PairModel{a, i, b, j, 0, 0, 0} : PairModel{b, j, a, i, 0, 0, 0};
+          pairs_.push_back(pair);
+          pairs_.back().engine = find_engine(kind, pair, engine_of);
+          pairs_.back().wall = std::min(wall_of(kind, first), wall_of(kind, second));
+          pairs_.back().feature = engines_[pairs_.back().engine]->extent().finest_feature;
           for (const std::uint32_t body : {a, b}) {
-            finest_cell_[body] = std::min(finest_cell_[body], cell);
-            thinnest_wall_[body] = std::min(thinnest_wall_[body], wall);
+            if (std::ranges::find(kinds_[body], &kind) == kinds_[body].end()) kinds_[body].push_back(&kind);
+            finest_cell_[body] = std::min(finest_cell_[body], pairs_.back().feature);
+            thinnest_wall_[body] = std::min(thinnest_wall_[body], pairs_.back().wall);
           }
         }
     }
+}
+
+std::uint32_t WorldModel::find_engine(const EngineKind& kind, const PairModel& pair, EnginesMade& made) {
+  const BodyModel &shell = bodies_[pair.shell_body], &field = bodies_[pair.field_body];
+  const Part& points = *shell.pieces[pair.shell_piece].part;
+  const Part& distances = *field.pieces[pair.field_piece].part;
+  const auto [at, is_new] = made.try_emplace({&kind, &points, &distances}, static_cast<std::uint32_t>(engines_.size()));
+  if (!is_new) return at->second;
+  if (const std::string missing = kind.missing_as_shell(points); !missing.empty())
+    refuse_pair(kind, shell, field, missing);
+  if (const std::string missing = kind.missing_as_field(distances); !missing.empty())
+    refuse_pair(kind, field, shell, missing);
+  engines_.push_back(kind.make(points, distances, settings_.contact));
+  return at->second;
+}
+
+std::vector<const ContactEngine*> WorldModel::largest_engines() const {
+  std::vector<const ContactEngine*> largest;
+  for (const std::shared_ptr<const ContactEngine>& engine : engines_) {
+    const auto known = std::ranges::find(largest, &engine->kind(), [](const ContactEngine* e) { return &e->kind(); });
+    if (known == largest.end())
+      largest.push_back(engine.get());
+    else if (engine->memory_bytes() > (*known)->memory_bytes())
+      *known = engine.get();
+  }
+  return largest;
+}
+
+bool WorldModel::may_lack_data() const noexcept {
+  return std::ranges::any_of(engines_, [](const auto& engine) { return engine->may_lack_data(); });
+}
+
+void WorldModel::check_data_is_there() const {
+  for (const PairModel& pair : pairs_) {
+    if (!engine(pair).may_lack_data()) continue;
+    throw Error("The bodies '" + bodies_[pair.shell_body].name + "' and '" + bodies_[pair.field_body].name +
+                    "' cannot meet here: the contact engine '" + std::string(engine(pair).kind().name()) +
+                    "' may have to do without some of its data, and a world that is shared, or has more than 64 pairs "
+                    "of parts that may touch, needs all of it. Name another engine for the two.",
+                ErrorCode::unsupported);
+  }
+}
+
+Workspaces WorldModel::make_workspaces() const {
+  Workspaces workspaces;
+  for (const std::shared_ptr<const ContactEngine>& engine : engines_) workspaces.reserve(*engine);
+  return workspaces;
 }
 
 std::shared_ptr<const WorldModel> WorldModel::with(const WorldSettings& settings) const {
@@ -204,8 +222,7 @@ std::shared_ptr<const WorldModel> WorldModel::with(const WorldSettings& settings
   auto model = std::make_shared<WorldModel>(*this);
   model->settings_ = settings;
   if (settings.contact.stiffness != settings_.contact.stiffness)
-    for (std::shared_ptr<const NestedContact>& engine : model->engines_)
-      engine = std::make_shared<const NestedContact>(engine->shell(), engine->field(), settings.contact);
+    for (std::shared_ptr<const ContactEngine>& engine : model->engines_) engine = engine->with(settings.contact);
   model->hash_ = model->compute_hash();
   return model;
 }
@@ -236,13 +253,19 @@ std::uint64_t WorldModel::compute_hash() const {
     }
     for (const Piece& piece : body.pieces) {
       const auto [at, is_new] = part_hashes.try_emplace(piece.part.get(), 0);
-      if (is_new) at->second = part_hash(*piece.part);
+      if (is_new) at->second = default_engine_kind().hash(*piece.part);
       hash.add(at->second);
       add_pose(hash, piece.place);
     }
   }
-  for (const PairModel& pair : pairs_)
+  for (const PairModel& pair : pairs_) {
     for (const std::uint32_t v : {pair.shell_body, pair.shell_piece, pair.field_body, pair.field_piece}) hash.add(v);
+    const EngineKind& kind = engine(pair).kind();
+    if (&kind == &default_engine_kind()) continue;  // as it was before there were others
+    hash.add_bytes(std::as_bytes(std::span(kind.name())));
+    hash.add(kind.hash(*bodies_[pair.shell_body].pieces[pair.shell_piece].part));
+    hash.add(kind.hash(*bodies_[pair.field_body].pieces[pair.field_piece].part));
+  }
   const WorldSettings& s = settings_;
   add_vector(hash, s.gravity);
   for (const double v : {s.tick, s.linear_drag, s.angular_drag, s.friction, s.restitution, s.contact.stiffness,

@@ -2,17 +2,20 @@
 // on. Immutable and shared; its hash names the scene for peers and recordings.
 #pragma once
 
-#include <cotouch/contact/nested.h>
-#include <cotouch/contact/part.h>
+#include <cotouch/contact/engine.h>
+#include <cotouch/contact/workspaces.h>
 #include <cotouch/mesh/mass.h>
+#include <cotouch/part/part.h>
 #include <cotouch/world/coupling.h>
 #include <cotouch/world/hand_path.h>
 #include <cotouch/world/task.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace cotouch {
@@ -61,34 +64,41 @@ struct WorldSettings {
   std::uint32_t hands = 4;  // that may take part
 };
 
+// What is said of two bodies, by their ids, in any order.
+struct PairRule {
+  std::uint32_t a = 0, b = 0;
+  bool touches = true;
+  std::string engine = {};  // a name of engine_kinds(); empty: the default
+
+  bool is_about(std::uint32_t one, std::uint32_t other) const noexcept {
+    return (a == one && b == other) || (a == other && b == one);
+  }
+  friend bool operator==(const PairRule&, const PairRule&) = default;
+};
+
 // Two pieces that may touch: which brings its shell and which its field.
 struct PairModel {
   std::uint32_t shell_body, shell_piece, field_body, field_piece;
   std::uint32_t engine;
-  double wall;  // metres: the thinnest of the two pieces, as far as steps care
-};
-
-// Around a part's mesh and points: nothing of it is outside.
-struct PartBox {
-  Vec3d center, half;  // in the part's frame
+  double wall;     // metres: the thinnest of the two pieces, as far as steps care
+  double feature;  // metres: the finest that can be felt of it
 };
 
 constexpr double k_thick = 0.02;  // metres: what is thicker is no different
 
 class WorldModel {
  public:
-  // `excluded` names pairs of body ids that never touch. Of two pieces the one with more points brings its shell,
-  // unless they lie more than twice as far apart as the other's. What bends brings its shell to what does not.
-  // Throws Error if ids repeat, a free body has no mass or a number makes no sense.
-  WorldModel(std::vector<BodyModel> bodies, const WorldSettings& settings,
-             std::span<const std::pair<std::uint32_t, std::uint32_t>> excluded = {}, std::optional<Task> task = {});
+  // The first rule about a pair of bodies holds. Which of two pieces brings its shell is the engine's to say.
+  // Throws Error if ids repeat, a free body has no mass, two parts cannot meet or a number makes no sense.
+  WorldModel(std::vector<BodyModel> bodies, const WorldSettings& settings, std::span<const PairRule> rules = {},
+             std::optional<Task> task = {});
 
   // The same bodies with other numbers; cheap unless the contact stiffness differs.
   std::shared_ptr<const WorldModel> with(const WorldSettings& settings) const;
 
   const std::vector<BodyModel>& bodies() const noexcept { return bodies_; }
   const std::vector<PairModel>& pairs() const noexcept { return pairs_; }
-  const NestedContact& engine(const PairModel& pair) const noexcept { return *engines_[pair.engine]; }
+  const ContactEngine& engine(const PairModel& pair) const noexcept { return *engines_[pair.engine]; }
   const WorldSettings& settings() const noexcept { return settings_; }
   const std::optional<Task>& task() const noexcept { return task_; }
   std::size_t engine_count() const noexcept { return engines_.size(); }
@@ -97,8 +107,9 @@ class WorldModel {
   std::optional<std::uint32_t> index_of(std::uint32_t id) const noexcept;
   // Around a body's position, metres: no point of its shells or fields is farther.
   double reach(std::uint32_t body) const noexcept { return reach_[body]; }
-  const PartBox& box(std::uint32_t body, std::uint32_t piece) const noexcept {
-    return boxes_[first_box_[body] + piece];
+  // Around a piece, in its part's frame: nothing of it that may touch is outside.
+  const PartExtent& extent(std::uint32_t body, std::uint32_t piece) const noexcept {
+    return extents_[first_extent_[body] + piece];
   }
   // How a body bends: null if it is rigid. Its coordinates begin at elastic_begin() in WorldState::bending().
   const ElasticModel* elastic(std::uint32_t body) const noexcept { return elastic_[body]; }
@@ -111,30 +122,40 @@ class WorldModel {
   // The finest cell and the thinnest wall of anything that a body meets, metres; infinite if it meets nothing.
   double finest_cell(std::uint32_t body) const noexcept { return finest_cell_[body]; }
   double thinnest_wall(std::uint32_t body) const noexcept { return thinnest_wall_[body]; }
-  std::uint32_t largest_shell() const noexcept { return largest_shell_; }  // points
+  // Whether steps must remember what data was missing (ContactEngine::may_lack_data).
+  bool may_lack_data() const noexcept;
+  // For worlds that are stepped by state (StepDetail), where nothing remembers that: throws Error with the names of two
+  // bodies whose engine may lack data.
+  void check_data_is_there() const;
+  // Of each kind of engine in use the pair with most data, which fits the processor's caches worst.
+  std::vector<const ContactEngine*> largest_engines() const;
+  // Room for all pairs, evaluated one after another.
+  Workspaces make_workspaces() const;
 
   // Tells two worlds apart whose steps may differ.
   std::uint64_t hash() const noexcept { return hash_; }
 
  private:
-  void find_boxes();
+  void find_extents();
   void find_elastic();
-  void find_pairs(std::span<const std::pair<std::uint32_t, std::uint32_t>> excluded);
+  void find_pairs(std::span<const PairRule> rules);
+  using EnginesMade = std::map<std::tuple<const EngineKind*, const Part*, const Part*>, std::uint32_t>;
+  std::uint32_t find_engine(const EngineKind& kind, const PairModel& pair, EnginesMade& made);
   std::uint64_t compute_hash() const;
 
   std::vector<BodyModel> bodies_;
   WorldSettings settings_;
   std::optional<Task> task_;
   std::vector<PairModel> pairs_;
-  std::vector<std::shared_ptr<const NestedContact>>
-      engines_;  // one for each pair of parts, however many bodies have them
+  // One for each pair of parts and kind, however many bodies have them.
+  std::vector<std::shared_ptr<const ContactEngine>> engines_;
+  std::vector<std::vector<const EngineKind*>> kinds_;  // of each body's pairs; the default for what meets nothing
   std::vector<double> reach_, finest_cell_, thinnest_wall_;
-  std::vector<PartBox> boxes_;                // of all pieces, body by body
-  std::vector<std::uint32_t> first_box_;      // of each body
+  std::vector<PartExtent> extents_;           // of all pieces, body by body
+  std::vector<std::uint32_t> first_extent_;   // of each body
   std::vector<const ElasticModel*> elastic_;  // of each body, owned by its part
   std::vector<std::uint32_t> elastic_begin_;
   std::uint32_t bending_size_ = 0;
-  std::uint32_t largest_shell_ = 0;
   std::uint64_t hash_ = 0;
 };
 

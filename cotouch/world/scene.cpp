@@ -1,8 +1,8 @@
 #include <cotouch/world/scene.h>
 
 #include <cotouch/base/error.h>
-#include <cotouch/contact/cache.h>
 #include <cotouch/field/mass.h>
+#include <cotouch/part/cache.h>
 
 #include <algorithm>
 #include <map>
@@ -60,13 +60,20 @@ void prepare(Scene& scene, Progress& progress) {
   weigh(scene);
 }
 
+MassProperties matter_of(const Part& part) {
+  const bool has_field = !part.field.data().brick_index.empty();
+  return has_field ? mass_properties(part.field, 1) : mass_properties(part.mesh, 1);
+}
+
 void weigh(Scene& scene) {
   std::map<const Part*, MassProperties> weighed;
   for (SceneBody& body : scene.bodies)
     for (ScenePart& part : body.parts) {
       if (part.matter || !part.part) continue;
+      // Without a field its mesh is weighed, which is not possible for every mesh: not if nobody asks.
+      if (part.part->field.data().brick_index.empty() && (body.mass || body.motion != Motion::free)) continue;
       const auto [at, is_new] = weighed.try_emplace(part.part.get());
-      if (is_new) at->second = mass_properties(part.part->field, 1);
+      if (is_new) at->second = matter_of(*part.part);
       part.matter = at->second;
     }
 }
@@ -80,7 +87,7 @@ MassProperties mass_of(const SceneBody& body) {
   std::vector<PlacedMass> pieces;
   for (const ScenePart& part : body.parts) {
     if (!part.part) throw Error("The body '" + body.name + "' can be weighed only once it is prepared.");
-    MassProperties matter = part.matter ? *part.matter : mass_properties(part.part->field, 1);
+    MassProperties matter = part.matter ? *part.matter : matter_of(*part.part);
     const std::optional<ElasticSettings>& elastic = part.part->settings.elastic;
     const double density = elastic ? elastic->material.density : body.density;
     matter.mass *= density;
@@ -123,7 +130,7 @@ std::shared_ptr<const WorldModel> make_model(const Scene& scene, const ModelOpti
     if (body.motion == Motion::path) model.path = HandPath(body.path, body.path_speed);
     bodies.push_back(std::move(model));
   }
-  return std::make_shared<const WorldModel>(std::move(bodies), settings, scene.excluded, scene.task);
+  return std::make_shared<const WorldModel>(std::move(bodies), settings, scene.rules, scene.task);
 }
 
 std::string scene_title(std::string_view name) {

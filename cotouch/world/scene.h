@@ -60,8 +60,8 @@ struct Scene {
   std::string name, title, summary;
   bool editable = false;  // users may add bodies
   std::vector<SceneBody> bodies;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> excluded;  // bodies that never touch each other
-  Vec3d gravity;                                                  // m/s^2
+  std::vector<PairRule> rules;  // how pairs of bodies touch, if not as all others do
+  Vec3d gravity;                // m/s^2
   double friction = 0.3;
   double restitution = 0.3;
   double drag = 0.2;                                       // 1/s, what air or oil takes from a free body's motion
@@ -81,6 +81,8 @@ struct Scene {
 
 // Prepares every part that is not, through the cache.
 void prepare(Scene& scene, Progress& progress);
+// Of a part at 1 kg/m^3, by its field, or by its mesh if it was prepared without one. Takes a while.
+MassProperties matter_of(const Part& part);
 // Weighs the parts that are prepared and were not weighed yet, each once, however many bodies share it.
 void weigh(Scene& scene);
 

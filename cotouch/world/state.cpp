@@ -1,6 +1,7 @@
 #include <cotouch/world/state.h>
 
 #include <cotouch/base/hash.h>
+#include <cotouch/base/invariant.h>
 #include <cotouch/world/model.h>
 
 #include <cmath>
@@ -21,6 +22,25 @@ WorldState::WorldState(const WorldModel& model)
   }
   for (HandRecord& hand : hands()) hand = {};
   for (PairRecord& pair : pairs()) pair = {};
+  std::size_t bending = 0;
+  bool has_room = true;
+  for (std::uint32_t i = 0; i < bodies_; ++i) {
+    if (model.elastic(i) == nullptr) continue;
+    has_room = has_room && model.elastic_begin(i) == bending;
+    bending += std::size_t{2} * model.elastic(i)->size();
+  }
+  // Once for each world, and thrown to who makes it.
+  (void)invariant(has_room && bending == bending_ && fits(model), "The world's state has no room for what bends");
+}
+
+bool WorldState::fits(const WorldModel& model) const noexcept {
+  if (bodies_ != model.bodies().size() || hands_ != model.settings().hands || pairs_ != model.pairs().size() ||
+      bending_ != model.bending_size() || block_.size() != bending_begin() + bending_)
+    return false;
+  const double most = static_cast<double>(bodies_) - 1;
+  for (const HandRecord& hand : hands())
+    if (!(hand.body >= -1 && hand.body <= most)) return false;
+  return true;
 }
 
 bool WorldState::restore(std::span<const std::byte> bytes) noexcept {

@@ -13,6 +13,9 @@ namespace cotouch {
 
 class WorldModel;
 
+// How the report begins if a state is not laid out as its model says (base/invariant.h). It is not stepped.
+inline constexpr const char* k_layout_invariant = "The state of the world is not laid out as its model says";
+
 // Only doubles, so that there is no padding; whole numbers and choices are stored as such.
 struct BodyRecord {
   Pose pose;
@@ -72,6 +75,10 @@ class WorldState {
   std::span<const double> bending() const noexcept { return {at<double>(bending_begin()), bending_}; }
 
   std::span<const std::byte> bytes() const noexcept { return std::as_bytes(std::span(block_)); }
+  // Is it laid out as a state of this world is, and does every hand hold a body that there is, or none? What reads it
+  // goes by the model's counts. Takes no longer than there are hands.
+  bool fits(const WorldModel& model) const noexcept;
+
   // Takes over the bytes of a state of the same world. False, nothing changed, if they are of another size or hold what
   // is not a state: numbers that are not finite or absurdly large, rotations that are none, indices of nothing.
   bool restore(std::span<const std::byte> bytes) noexcept;

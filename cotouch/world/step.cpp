@@ -1,5 +1,6 @@
 #include <cotouch/world/step.h>
 
+#include <cotouch/base/invariant.h>
 #include <cotouch/world/step_work.h>
 
 #include <algorithm>
@@ -265,10 +266,11 @@ void Step::add_up_stats() noexcept {
 
 StepScratch::StepScratch(const WorldModel& model, bool coherence) : work_(std::make_unique<Work>()) {
   Work& w = *work_;
-  w.contact.reserve(model.largest_shell());
+  w.workspaces = model.make_workspaces();
+  w.pieces_of_pair.reserve(MissingPieces::k_most);
   const std::size_t bodies = model.bodies().size(), pairs = model.pairs().size();
   if (coherence)
-    for (const PairModel& pair : model.pairs()) w.caches.emplace_back(model.engine(pair).shell().point_count());
+    for (const PairModel& pair : model.pairs()) w.caches.push_back(model.engine(pair).make_cache());
   w.couplings.resize(model.settings().hands);
   w.pairs.resize(pairs);
   w.contacts.resize(pairs);
@@ -315,11 +317,16 @@ StepScratch& StepScratch::operator=(StepScratch&&) noexcept = default;
 StepScratch::~StepScratch() = default;
 
 void StepScratch::clear_caches() noexcept {
-  for (CoherenceCache& cache : work_->caches) cache.clear();
+  for (const std::unique_ptr<ContactCache>& cache : work_->caches)
+    if (cache) cache->clear();
 }
 
 const PairContact& StepScratch::contact(std::size_t pair) const noexcept {
   return work_->contacts[pair];
+}
+
+const MissingPieces& StepScratch::missing() const noexcept {
+  return work_->missing;
 }
 
 const ContactStats& StepScratch::body_stats(std::size_t body) const noexcept {
@@ -346,6 +353,10 @@ void step(const WorldModel& model, WorldState& state, std::span<const HandInput>
           const StepDetail& detail) noexcept {
   Step s{model, state, scratch.work(), detail, model.settings().tick};
   StepScratch::Work& w = s.w;
+  const bool fits = w.bodies.size() == model.bodies().size() && w.pairs.size() == model.pairs().size() &&
+                    w.couplings.size() == model.settings().hands && state.fits(model);
+  if (!invariant(fits, k_layout_invariant)) return;
+  w.missing.count = w.pairs_looked_at = 0;
   for (std::uint32_t i = 0; i < w.bodies.size(); ++i) place_bending(model, state, i, w);
   s.set_couplings();
   s.take_inputs(inputs);

@@ -31,10 +31,25 @@
 #include <cotouch/world/model.h>
 #include <cotouch/world/state.h>
 
+#include <array>
 #include <span>
 #include <vector>
 
 namespace cotouch {
+
+// Pieces of engines' data that a step did without, because they were not in memory when it began (contact/engine.h).
+struct MissingPieces {
+  struct Piece {
+    std::uint32_t pair = 0, piece = 0;
+    friend bool operator==(const Piece&, const Piece&) = default;
+  };
+  static constexpr std::size_t k_most = 96;
+
+  std::array<Piece, k_most> all{};
+  std::uint32_t count = 0;
+
+  std::span<const Piece> pieces() const noexcept { return {all.data(), count}; }
+};
 
 // How deep contacts are rendered (contact/detail.h), and how stiff grasps are. In a shared world by state, within the
 // model's budget; in a local one by work, within this machine's; in a replay exactly as recorded.
@@ -42,6 +57,9 @@ struct StepDetail {
   Detail::Rule rule = Detail::Rule::by_state;
   WorkBudget budget;                     // by work: this machine's; by state the model's counts
   std::span<const std::uint8_t> levels;  // exactly: one for each of the model's pairs
+  // Exactly: what was missing then. By work engines are asked; by state nothing may be missing, so that the world's
+  // maker asks WorldModel::check_data_is_there.
+  std::span<const MissingPieces::Piece> missing = {};
   // The share of the coupling's stiffness that each hand is held with, 0 to 1: less than all of it for a device that
   // is served too seldom to bear more (touch/softening.h). Hands beyond the last have all of it, and in a shared world
   // everybody has.
@@ -65,6 +83,9 @@ class StepScratch {
       std::size_t body) const noexcept;  // of all its pairs; the level is the coarsest rendered
   ContactStats stats() const noexcept;   // of everything
   std::uint32_t substeps() const noexcept;
+  // What engines did without, for when the step is taken again. All of it if no more than MissingPieces::k_most pairs
+  // were looked at; pairs beyond that do without everything.
+  const MissingPieces& missing() const noexcept;
   std::uint64_t nodes() const noexcept;  // visited in all looks at contacts, however many substeps it took
 
   struct Work;

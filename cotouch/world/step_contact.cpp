@@ -132,6 +132,41 @@ BodyState contact_state(const WorldModel& model, std::uint32_t body, std::uint32
   return state;
 }
 
+PairState pair_state(const WorldModel& model, const PairModel& pair, StepScratch::Work& work) {
+  return {contact_state(model, pair.shell_body, pair.shell_piece, work),
+          contact_state(model, pair.field_body, pair.field_piece, work)};
+}
+
+// What the pair has to do without in all looks of this tick: as recorded, or what is not in memory at the first look.
+std::span<const std::uint32_t> missing_pieces(const WorldModel& model, const PairState& placed,
+                                              const StepDetail& detail, std::uint32_t pair, bool first, double margin,
+                                              StepScratch::Work& work) {
+  MissingPieces& noted = work.missing;
+  std::vector<std::uint32_t>& pieces = work.pieces_of_pair;
+  const ContactEngine& engine = model.engine(model.pairs()[pair]);
+  if (first) ++work.pairs_looked_at;
+  if (first && detail.rule == Detail::Rule::exactly) {
+    for (const MissingPieces::Piece& piece : detail.missing)
+      if (piece.pair == pair && noted.count < MissingPieces::k_most) noted.all[noted.count++] = piece;
+  } else if (first && detail.rule == Detail::Rule::by_work && engine.may_lack_data()) {
+    // Every pair that comes later keeps room for one entry, which may be that all is missing.
+    const std::size_t later = model.pairs().size() - work.pairs_looked_at;
+    const std::size_t used = noted.count + later;
+    const std::size_t room = used < MissingPieces::k_most ? MissingPieces::k_most - used : 0;
+    pieces.resize(room);
+    const std::uint32_t count = engine.find_missing(placed, margin, pieces);
+    // In a world of more pairs than may be noted, and than are recorded, not even that.
+    work.pairs[pair].lacks_everything = count > room && noted.count == MissingPieces::k_most;
+    if (count > room && noted.count < MissingPieces::k_most) noted.all[noted.count++] = {pair, k_all_pieces};
+    for (std::uint32_t k = 0; k < count && count <= room; ++k) noted.all[noted.count++] = {pair, pieces[k]};
+  }
+  pieces.clear();
+  if (work.pairs[pair].lacks_everything) pieces.push_back(k_all_pieces);
+  for (const MissingPieces::Piece& piece : noted.pieces())
+    if (piece.pair == pair) pieces.push_back(piece.piece);
+  return pieces;
+}
+
 void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail& detail, std::uint32_t i,
                    StepScratch::Work& work) {
   const PairModel& pair = model.pairs()[i];
@@ -142,18 +177,19 @@ void evaluate_pair(const WorldModel& model, WorldState& state, const StepDetail&
   const bool first = !w.level_chosen;
   const auto last = static_cast<std::uint32_t>(record.level);
   const bool held_only = !is_dynamic(a) && !is_dynamic(b);
-  const Detail wanted = first       ? first_detail(model, detail, i, last)
-                        : held_only ? later_detail_of_held(model, last)
-                                    : later_detail(model, work, w, last);
+  Detail wanted = first       ? first_detail(model, detail, i, last)
+                  : held_only ? later_detail_of_held(model, last)
+                              : later_detail(model, work, w, last);
   // What hurries uses a cache up faster than that pays, and how many points it looks up must not depend on one: the
   // number of its moves does.
   const bool hurries = a.hurries || b.hurries;
-  model.engine(pair).evaluate(contact_state(model, pair.shell_body, pair.shell_piece, work),
-                              contact_state(model, pair.field_body, pair.field_piece, work), wanted, work.contact,
-                              work.caches.empty() || hurries ? nullptr : &work.caches[i], contact,
-                              &work.bending_contacts[i]);
+  const ContactEngine& engine = model.engine(pair);
+  const PairState placed = pair_state(model, pair, work);
+  wanted.missing = missing_pieces(model, placed, detail, i, first, a.travel + b.travel, work);
+  engine.evaluate(placed, wanted, work.workspaces.of(engine),
+                  work.caches.empty() || hurries ? nullptr : work.caches[i].get(), contact, &work.bending_contacts[i]);
   if (hurries)
-    for (BodyWork* body : {&a, &b}) body->points += work.contact.point_count;
+    for (BodyWork* body : {&a, &b}) body->points += contact.stats.looked_up;
   if (first)
     record.level = static_cast<double>(contact.stats.level);
   else if (held_only && contact.stats.level < last)
@@ -175,9 +211,8 @@ void find_gap(const WorldModel& model, std::uint32_t i, double wanted, std::uint
               StepScratch::Work& work) noexcept {
   const PairModel& pair = model.pairs()[i];
   const BodyWork &a = work.bodies[pair.shell_body], &b = work.bodies[pair.field_body];
-  const double gap = model.engine(pair).gap(contact_state(model, pair.shell_body, pair.shell_piece, work),
-                                            contact_state(model, pair.field_body, pair.field_piece, work), wanted,
-                                            most_nodes, work.contact);
+  const ContactEngine& engine = model.engine(pair);
+  const double gap = engine.gap(pair_state(model, pair, work), wanted, most_nodes, work.workspaces.of(engine));
   PairWork& w = work.pairs[i];
   w.free_until = a.moved + b.moved + gap;
   w.gap_known_at = gap < wanted && most_nodes == k_close_look ? a.moved + b.moved : -1;

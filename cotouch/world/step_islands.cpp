@@ -9,13 +9,13 @@ namespace {
 
 using Role = BodyWork::Role;
 
-double along(const Vec3d& axis, const PartBox& box, const Mat3& turn) {
+double along(const Vec3d& axis, const PartExtent& box, const Mat3& turn) {
   const Vec3d in_box = turn.transposed() * axis;
   return std::fabs(in_box.x) * box.half.x + std::fabs(in_box.y) * box.half.y + std::fabs(in_box.z) * box.half.z;
 }
 
 // Can two boxes be told to be more than `margin` apart, along one of the six directions of their faces?
-bool are_apart(const PartBox& a, const Pose& pose_a, const PartBox& b, const Pose& pose_b, double margin) {
+bool are_apart(const PartExtent& a, const Pose& pose_a, const PartExtent& b, const Pose& pose_b, double margin) {
   const Vec3d between = transform(pose_b, b.center) - transform(pose_a, a.center);
   if (norm(between) > norm(a.half) + norm(b.half) + margin) return true;
   const Mat3 turn_a = rotation_matrix(pose_a.rotation), turn_b = rotation_matrix(pose_b.rotation);
@@ -77,12 +77,12 @@ class IslandSearch {
     const BodyWork &a = w_.bodies[shell], &b = w_.bodies[field];
     const double travel = a.travel + b.travel, margin = travel + a.clearance + b.clearance + a.bent + b.bent;
     if (norm(a.pose.position - b.pose.position) > model_.reach(shell) + model_.reach(field) + margin) return false;
-    if (are_apart(model_.box(shell, pair.shell_piece), piece_pose(model_, w_, shell, pair.shell_piece),
-                  model_.box(field, pair.field_piece), piece_pose(model_, w_, field, pair.field_piece), margin))
+    if (are_apart(model_.extent(shell, pair.shell_piece), piece_pose(model_, w_, shell, pair.shell_piece),
+                  model_.extent(field, pair.field_piece), piece_pose(model_, w_, field, pair.field_piece), margin))
       return false;
     PairWork& work = w_.pairs[i];
     const bool in_hand = a.in_hand || b.in_hand;
-    const auto cell = static_cast<double>(model_.engine(pair).field().spacing());
+    const double cell = pair.feature;
     work.longest_move = longest_move(cell, pair.wall, in_hand);
     // What bends gives way, and how fast each of its ends is was looked up.
     if (a.bending >= 0 || b.bending >= 0) work.longest_move = std::max(work.longest_move, 0.5 * cell);

@@ -95,6 +95,7 @@ struct PairWork {
   double deepest_entry = 0;                       // metres that one may get into the other before that is seen
   bool near = false;                              // is among the candidates
   bool level_chosen = false;                      // in this tick
+  bool lacks_everything = false;                  // in this tick: there was no room to note which pieces
   std::uint64_t first_look = 0, later_looks = 0;  // nodes that they visited in this tick
   bool touching = false;
   bool in_use = false;  // its contact holds something
@@ -125,9 +126,12 @@ struct SymmetricBlock {  // L D L' of a 6 x 6 matrix
 };
 
 struct StepScratch::Work {
-  ContactScratch contact;
-  std::vector<CouplingSettings> couplings;  // of each hand in this step
-  std::vector<CoherenceCache> caches;       // one a pair, or none
+  Workspaces workspaces;
+  MissingPieces missing;                              // in this step
+  std::uint32_t pairs_looked_at = 0;                  // in this step
+  std::vector<std::uint32_t> pieces_of_pair;          // of the pair that is evaluated
+  std::vector<CouplingSettings> couplings;            // of each hand in this step
+  std::vector<std::unique_ptr<ContactCache>> caches;  // one a pair, null if its engine needs none; or no caches at all
   std::vector<PairWork> pairs;
   std::vector<PairContact> contacts;      // of each pair
   std::vector<std::uint32_t> candidates;  // pairs that may meet within this tick, island by island

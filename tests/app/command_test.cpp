@@ -1,5 +1,5 @@
 // Preparing and looking at parts on the command line.
-#include <cotouch/contact/asset.h>
+#include <cotouch/part/asset.h>
 
 #include <cmath>
 #include <cstring>

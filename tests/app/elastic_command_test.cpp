@@ -1,7 +1,7 @@
 // Parts that bend, on the command line.
-#include <cotouch/contact/asset.h>
 #include <cotouch/elastic/tet_mesh.h>
 #include <cotouch/mesh/export.h>
+#include <cotouch/part/asset.h>
 #include <cotouch/shapes/shapes.h>
 
 #include <nlohmann/json.hpp>

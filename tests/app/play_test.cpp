@@ -1,6 +1,8 @@
 // `cotouch play` and `cotouch replay` as users meet them, with a small scene of two balls instead of a built-in one.
+#include <cotouch/app/command.h>
+#include <cotouch/base/invariant.h>
+#include <cotouch/device/scripted_device.h>
 #include <cotouch/session/running_world.h>
-#include <cotouch/touch/scripted_device.h>
 
 #include <sys/stat.h>
 
@@ -341,6 +343,29 @@ TEST_F(PlayCommandLine, ReplayTakesTheSceneItIsGiven) {
     EXPECT_NE(wrong.err.find(word), std::string::npos) << wrong.err;
   save_scene(two_balls(), "other", folder_ / ".state/cotouch/scenes/other");
   EXPECT_EQ(run({"replay", "press.cotrec", "--scene", "other"}).code, 0);
+}
+
+// In this process, where a fault can be injected.
+TEST_F(PlayCommandLine, FeelThatBreaksOffSaysWhy) {
+  Scene scene = two_balls();
+  scene.scripts.push_back({2, {scene.bodies[1].pose, {{0, 0, 0.045}, {}}}, 0.1});
+  FeelCommand command;
+  command.scene = save_scene(scene, "mine", folder_ / "mine").string();
+  command.hand = "scripted";
+  command.figure = folder_ / "a.svg";
+  setenv("XDG_STATE_HOME", (folder_ / ".state").c_str(), 1);
+  for (const bool fast : {true, false}) {
+    command.fast = fast;
+    const InjectedFault fault(k_layout_invariant);
+    try {
+      run_feel(command);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(k_layout_invariant), std::string::npos) << error.what();
+    }
+    EXPECT_FALSE(std::filesystem::exists(command.figure));
+  }
+  unsetenv("XDG_STATE_HOME");
 }
 
 TEST_F(PlayCommandLine, WordsOfASceneFileDoNotSteerTheTerminal) {

@@ -9,9 +9,10 @@
 #include <ctime>
 #include <map>
 #include <optional>
+#include <regex>
 
 #include "app/process.h"
-#include "session/session_fixture.h"
+#include "serve/serve_fixture.h"
 
 namespace cotouch::this_file {
 namespace {
@@ -195,8 +196,9 @@ TEST_F(SharedCommands, AHostSaysWhichPortItUses) {
   for (const NetAddress& address : parse_invite(hosting.value("invite", ""), 0).addresses)
     EXPECT_EQ(hosting["udp_port"], address.port());
   EXPECT_FALSE(anna.wait_for_state("starting").contains("invite"));
-  const Outcome words = run({"host", "lifting", "--headless", "--udp-port", "0", "--seconds", "5"});
-  EXPECT_TRUE(has(words.out, "This machine is reached at UDP port ")) << words.out;
+  const auto names_it = [](const Outcome& now) { return has(now.out, "This machine is reached at UDP port "); };
+  const Outcome words = run({"host", "lifting", "--headless", "--udp-port", "0"}, SIGINT, names_it);
+  EXPECT_TRUE(names_it(words)) << words.out;
 }
 
 TEST_F(SharedCommands, AnInviteMayBePastedWithTheWholeCommand) {
@@ -395,6 +397,65 @@ TEST_F(SharedCommands, ServeAPageEach) {
       EXPECT_EQ(end["hash"], last["hash"]);
     }
   }
+}
+
+// Where the hands are that a page sees, by what kind of holder they have.
+std::map<wire::HolderKind, Vec3d> hands_on(const std::string& frame) {
+  std::map<wire::HolderKind, Vec3d> hands;
+  const testing_serve::Section section = testing_serve::section_of(frame, wire::SectionType::hands);
+  for (std::uint32_t i = 0; i < section.count; ++i) {
+    wire::HandEntry hand;
+    wire::get(frame, section.at + i * wire::HandEntry::k_bytes, hand);
+    hands[static_cast<wire::HolderKind>(hand.holder)] = hand.pose.position;
+  }
+  return hands;
+}
+
+// Both are swung about by their programs, and move on the other's page.
+TEST_F(SharedCommands, BothBringADeviceAndSeeTheOthersHand) {
+  save_lifting();
+  write("index.html", "<p>page</p>");
+  const std::vector<std::string> more{"--device", "scripted", "--port", "0", "--web", ".", "--json"};
+  std::vector<std::string> hosting{"host", "lifting", "--name", "Anna", "--udp-port", "0"};
+  hosting.insert(hosting.end(), more.begin(), more.end());
+  Process anna(folder_, "anna", hosting);
+  std::vector<std::string> joining{"join", anna.invite(), "--name", "Ben"};
+  joining.insert(joining.end(), more.begin(), more.end());
+  Process ben(folder_, "ben", joining);
+  for (Process* process : {&anna, &ben}) {
+    std::smatch found;
+    std::string words;
+    ASSERT_TRUE(eventually([&] {
+      static const std::regex k_address(R"(http://127\.0\.0\.1:(\d+)/#token=([0-9a-f]{32}))");
+      words = process->words();
+      return std::regex_search(words, found, k_address);
+    })) << words;
+    testing_serve::Page page(static_cast<std::uint16_t>(std::stoi(found[1])), {.token = found[2]});
+    const Json device = page.read_text("devices")["devices"].at(0);
+    EXPECT_EQ(device["name"], "scripted");
+    EXPECT_EQ(device["motors"], false);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    std::optional<Vec3d> before;
+    bool is_there = false, has_moved = false;
+    page.read_state([&](const std::string& frame) {
+      const auto hands = hands_on(frame);
+      is_there = is_there || hands.contains(wire::HolderKind::device);
+      // A peer's hand is told as a page's is, and no page holds anything.
+      if (const auto other = hands.find(wire::HolderKind::page); other != hands.end()) {
+        if (!before) before = other->second;
+        has_moved = has_moved || norm(other->second - *before) > 0.02;
+      }
+      return (is_there && has_moved) || std::chrono::steady_clock::now() > end;
+    });
+    EXPECT_TRUE(is_there);
+    EXPECT_TRUE(before.has_value());
+    EXPECT_TRUE(has_moved);
+  }
+  for (Process* process : {&ben, &anna}) {
+    process->signal(SIGINT);
+    EXPECT_EQ(process->finish().code, 0) << process->words();
+  }
+  EXPECT_GT(compare({&anna, &ben}), 1U);
 }
 
 // ------------------------------------------------------------------------------------------------ what takes long

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/child_process.h"
 #include "support/sanitized.h"
 
 namespace cotouch::this_file {
@@ -18,13 +19,18 @@ namespace {
 
 TEST(PeriodicTimer, NeverWakesEarlyAndLosesNoPeriod) {
   const std::int64_t period = 2'000'000;
-  const std::int64_t start = monotonic_ns();
+  const std::int64_t before = monotonic_ns();
   PeriodicTimer timer{std::chrono::nanoseconds(period)};
+  const std::int64_t after = monotonic_ns();
   std::int64_t periods = 0;
   for (int i = 0; i < 20; ++i) {
+    if (i % 5 == 4) std::this_thread::sleep_for(std::chrono::nanoseconds(5 * period / 2));  // misses two
+    const std::int64_t asked = monotonic_ns();
     periods += 1 + static_cast<std::int64_t>(timer.wait());
-    // However late the machine is, each wake-up belongs to a multiple of the period that has passed.
-    EXPECT_GE(monotonic_ns() - start, periods * period);
+    // However late the machine is, each wake-up belongs to a multiple of the period that has passed,
+    EXPECT_GE(monotonic_ns() - before, periods * period);
+    // and to none that had passed already when it was asked for: all of those were counted.
+    EXPECT_LT(asked - after, periods * period);
   }
 }
 
@@ -35,12 +41,31 @@ TEST(PeriodicTimer, CountsWhatItMissedInsteadOfHurryingAfterIt) {
   EXPECT_GE(timer.wait(), 18U);
 }
 
-TEST(RealtimeStatus, SaysWhyWhereItWasRefused) {
+TEST(RealtimeStatus, HasNotesIfAndOnlyIfSomethingWasRefused) {
   // In a thread of its own, so that a granted priority does not stay with the tests.
   std::thread([] {
     const RealtimeStatus status = request_realtime();
     EXPECT_EQ(status.notes.empty(), status.fifo_priority && status.locked_memory) << status.notes;
   }).join();
+}
+
+// In a process that may have neither: its limits are zero, and its privilege to exceed them is given up.
+TEST(RealtimeStatus, SaysWhyItWasRefused) {
+  const int ended = in_a_child([] {
+    const rlimit nothing{0, 0};
+    setrlimit(RLIMIT_RTPRIO, &nothing);
+    setrlimit(RLIMIT_MEMLOCK, &nothing);
+    if (setuid(65534) != 0 && getuid() == 0) return 77;
+    const RealtimeStatus status = request_realtime();
+    if (status.fifo_priority || status.fifo_watchdog) return 1;
+    if (status.locked_memory && !is_sanitized()) return 2;
+    if (request_priority(k_touch_priority).empty()) return 3;
+    if (status.notes.find("rtprio") == std::string::npos) return 4;
+    // A sanitizer locks nothing, and says that it did.
+    return status.notes.find("memlock") != std::string::npos || status.locked_memory ? 0 : 5;
+  });
+  if (ended == 77) GTEST_SKIP() << "privileges cannot be given up here";
+  EXPECT_EQ(ended, 0);
 }
 
 std::size_t locked_bytes() {

@@ -2,6 +2,7 @@
 #include "contact/pairs.h"
 
 #include <cotouch/base/error.h>
+#include <cotouch/contact/cost.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -183,13 +184,13 @@ TEST(LevelOfDetail, TheTopLevelIsRenderedEvenWithoutABudget) {
 
 TEST(LevelOfDetail, CalibrationGivesABudgetWithRoomBelowIt) {
   const Scene scene;
-  const WorkBudget budget = calibrate_budget(scene.shell, scene.field, 1000);
+  const WorkBudget budget = calibrate_budget(NestedContact(scene.shell, scene.field, {}), 1000);
   EXPECT_GT(budget.warm, 0U);
   EXPECT_EQ(budget.cold, WorkBudget::of(budget.warm).cold);
   EXPECT_LT(budget.cold, budget.warm);
   // Ten times the time, more nodes; a busy machine may halve what it measures, not more.
-  EXPECT_GT(calibrate_budget(scene.shell, scene.field, 10000).warm, 2 * budget.warm);
-  EXPECT_THROW(calibrate_budget(scene.shell, scene.field, 0), Error);
+  EXPECT_GT(calibrate_budget(NestedContact(scene.shell, scene.field, {}), 10000).warm, 2 * budget.warm);
+  EXPECT_THROW(calibrate_budget(NestedContact(scene.shell, scene.field, {}), 0), Error);
 }
 
 // Others have the processor of this thread for most of the time: it runs for 0.3 ms, and then stands still for 1.5 ms.
@@ -221,9 +222,10 @@ class BusyMachine {
 TEST(LevelOfDetailSlow, CalibrationOnABusyMachineGivesTheSameBudget) {
   const Shell shell = ball_shell(0.03, 16384, 5);
   const Field field = box_field({0.05, 0.04, 0.02}, 40);
-  const WorkBudget quiet = calibrate_budget(shell, field, 1000);
+  const NestedContact engine(shell, field, {});
+  const WorkBudget quiet = calibrate_budget(engine, 1000);
   const BusyMachine machine;
-  EXPECT_GT(2 * calibrate_budget(shell, field, 1000).warm, quiet.warm);  // other caches and clock rates take something
+  EXPECT_GT(2 * calibrate_budget(engine, 1000).warm, quiet.warm);  // other caches and clock rates take something
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Contact of bodies that bend: the tree against all points, forces against the potential.
 #include <cotouch/base/random.h>
 #include <cotouch/base/trig.h>
-#include <cotouch/contact/nested.h>
+#include <cotouch/contact/exhaustive/exhaustive.h>
+#include <cotouch/contact/nested/nested.h>
 #include <cotouch/elastic/deformed_field.h>
 
 #include <gtest/gtest.h>
@@ -49,7 +50,13 @@ struct Crossing {
   }
   PairContact evaluate(double height) {
     PairContact contact;
-    engine.evaluate(shell_state(height), field_state(), Detail::everything(), scratch, nullptr, contact, &sums);
+    engine.evaluate({shell_state(height), field_state()}, Detail::everything(), scratch, nullptr, contact, &sums);
+    return contact;
+  }
+  PairContact evaluate_exhaustively(double height) {
+    PairContact contact;
+    const ExhaustiveContact every(part.shell, part.field, engine.settings());
+    every.evaluate({shell_state(height), field_state()}, Detail::everything(), scratch, nullptr, contact, &sums);
     return contact;
   }
   static double potential(const PairContact& contact) {
@@ -61,7 +68,7 @@ struct Crossing {
   Deformation shape, field_shape;
   DeformedField field;
   bool bends;
-  ContactScratch scratch;
+  NestedWorkspace scratch;
   ElasticSums sums;
 };
 
@@ -87,8 +94,10 @@ TEST(ElasticContact, TheTreeFindsExactlyWhatTestingEveryPointFinds) {
       const double height = random.uniform(0.015, 0.022);
       const PairContact walked = pair.evaluate(height);
       const std::vector<ContactPoint> found(pair.scratch.touching().begin(), pair.scratch.touching().end());
-      PairContact all;
-      pair.engine.evaluate_exhaustively(pair.shell_state(height), pair.field_state(), ~0U, pair.scratch, all);
+      const ElasticSums walked_sums = pair.sums;
+      const PairContact all = pair.evaluate_exhaustively(height);
+      EXPECT_EQ(walked_sums.push, pair.sums.push);
+      EXPECT_EQ(walked_sums.spread, pair.sums.spread);
       ASSERT_EQ(found.size(), pair.scratch.touching().size()) << "bend " << size;
       for (std::size_t i = 0; i < found.size(); ++i) {
         EXPECT_EQ(found[i].point, pair.scratch.touching()[i].point);

@@ -90,7 +90,7 @@ TEST(ContactForce, OfAFlatFaceGrowsLinearlyWithItsDepthOnEveryLevel) {
   }
 }
 
-TEST(ContactForce, OfNPointsAtOneDepthIsTheFourthRootOfNTimesThatOfOne) {
+TEST(ContactForce, GrowsWithTheFourthRootOfTheNumberOfPoints) {
   const Field field = cube();
   for (const std::uint32_t side : {1U, 2U, 3U, 4U, 8U}) {
     Evaluator engine(patch_shell(0.02, side, 2), field, {.stiffness = 1000});
@@ -139,7 +139,7 @@ TEST(ContactForce, OfABallOnAFlatFaceAgreesWithAlgebra) {
   }
 }
 
-TEST(ContactForce, ActsWithEqualAndOppositeStrengthOnTheOtherBodyToTheLastBit) {
+TEST(ContactForce, ActsEquallyAndOppositelyOnTheOtherBody) {
   Random random(41);
   int touching = 0;
   for (const PartPair& pair : pairs()) {
@@ -168,6 +168,7 @@ TEST(ContactForce, ActsWithEqualAndOppositeStrengthOnTheOtherBodyToTheLastBit) {
 
 TEST(ContactForce, IsTheSumOfTheForcesOfItsPoints) {
   Random random(42);
+  int touching = 0;
   for (const PartPair& pair : pairs()) {
     Evaluator engine(pair.shell, pair.field);
     for (int i = 0; i < 30; ++i) {
@@ -185,8 +186,11 @@ TEST(ContactForce, IsTheSumOfTheForcesOfItsPoints) {
       }
       EXPECT_LT(norm(sum.force - engine.contact.on_shell.wrench.force), 1e-12 * most);
       EXPECT_LT(norm(sum.torque - engine.contact.on_shell.wrench.torque), 1e-12 * most);
+      EXPECT_EQ(forces.size(), engine.contact.stats.in_contact);
+      touching += most > 1e-3;
     }
   }
+  EXPECT_GT(touching, 50);
 }
 
 // Two contacts of one body that share a potential are no stiffer than one of as many points; sums about another point

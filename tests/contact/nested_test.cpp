@@ -36,7 +36,7 @@ TEST(NestedContact, TreeEqualsVisitingEveryPointBitForBitAtEveryLevel) {
 }
 
 // Four caches that could not differ more, and none: at a given level they all give the same bits.
-TEST(NestedContact, ACacheChangesNoBitBeItWarmTinyFreshClearedOrAbsent) {
+TEST(NestedContact, NoStateOfTheCacheChangesABit) {
   Random random(12);
   for (const PartPair& pair : pairs()) {
     SCOPED_TRACE(pair.name);
@@ -89,7 +89,7 @@ TEST(NestedContact, CoherenceSurvivesLongWays) {
   }
 }
 
-TEST(NestedContact, APairThatIsFreeIsNotLookedAtAgainUntilItMovedAsFarAsItIsFree) {
+TEST(NestedContact, AFreePairIsNotWalkedUntilItMovedByItsGap) {
   const PartPair& pair = pairs()[0];
   Evaluator engine(pair.shell, pair.field);
   CoherenceCache cache;
@@ -109,7 +109,7 @@ TEST(NestedContact, APairThatIsFreeIsNotLookedAtAgainUntilItMovedAsFarAsItIsFree
 }
 
 // Slow motion in contact, where the tree is walked only now and then: no point comes into contact unseen.
-TEST(NestedContact, WhatTouchesWhileTheTreeIsNotWalkedIsWhatAWalkWouldFind) {
+TEST(NestedContact, SkippingTheWalkFindsTheSameContacts) {
   Random random(14);
   for (const PartPair& pair : pairs()) {
     SCOPED_TRACE(pair.name);
@@ -119,7 +119,7 @@ TEST(NestedContact, WhatTouchesWhileTheTreeIsNotWalkedIsWhatAWalkWouldFind) {
     int touching = 0, changes = 0, walks = 0, cycles = 0;
     for (int start = 0; start < 20; ++start) {
       Pose relative = random_pose(random, 0.06);
-      Vec6 motion{random.direction() * (0.03 * cell), random.direction() * (0.03 * cell / with.engine.radius())};
+      Vec6 motion{random.direction() * (0.03 * cell), random.direction() * (0.03 * cell / with.engine.extent().radius)};
       std::uint32_t last = 0;
       for (int cycle = 0; cycle < 100; ++cycle, ++cycles) {
         if (cycle % 30 == 29) motion = {-motion.linear, -motion.angular};
@@ -141,7 +141,7 @@ TEST(NestedContact, WhatTouchesWhileTheTreeIsNotWalkedIsWhatAWalkWouldFind) {
   }
 }
 
-TEST(NestedContact, AShellThatLayWithinTheOtherPartIsNotLookedUpWholeOnceItHasLeft) {
+TEST(NestedContact, AShellThatHasLeftTheOtherPartIsCheapAgain) {
   Evaluator engine(ball_shell(0.01, 1000, 4), box_field({0.05, 0.05, 0.05}, 40));
   CoherenceCache cache;
   const auto visited_at = [&](double z) { return engine.at({{{0, 0, z}, {}}}, {}, {}, &cache).stats.visited; };
@@ -214,17 +214,17 @@ TEST(NestedContact, NothingTouchesWithinTheGap) {
   for (const PartPair& pair : pairs()) {
     SCOPED_TRACE(pair.name);
     const NestedContact engine(pair.shell, pair.field, {});
-    ContactScratch scratch;
+    NestedWorkspace scratch;
     scratch.reserve(pair.shell.point_count());
     PairContact contact;
     for (int trial = 0; trial < 40; ++trial) {
       const Pose pose{random.vector(0, 0.12), quat_from_rotation_vector(random.vector(0, 3))};
       const double clearance = trial % 4 == 0 ? 0.001 : 0;
-      const double glance = engine.gap({pose, clearance}, {}, 1, 16, scratch);
-      const double close = engine.gap({pose, clearance}, {}, 1, 100000, scratch);
+      const double glance = engine.gap({{pose, clearance}, {}}, 1, 16, scratch);
+      const double close = engine.gap({{pose, clearance}, {}}, 1, 100000, scratch);
       EXPECT_LE(glance, close);
-      EXPECT_LE(engine.gap({pose, clearance}, {}, 0.002, 100000, scratch), 0.002);
-      engine.evaluate({pose, clearance}, {}, Detail::everything(), scratch, nullptr, contact);
+      EXPECT_LE(engine.gap({{pose, clearance}, {}}, 0.002, 100000, scratch), 0.002);
+      engine.evaluate({{pose, clearance}, {}}, Detail::everything(), scratch, nullptr, contact);
       if (contact.stats.in_contact > 0) {
         EXPECT_EQ(close, 0);
         continue;
@@ -240,7 +240,7 @@ TEST(NestedContact, NothingTouchesWithinTheGap) {
       EXPECT_GE(close, least - 2e-6);
       for (int way = 0; way < 10; ++way) {
         const Pose moved_pose{pose.position + random.direction() * (close * 0.999), pose.rotation};
-        engine.evaluate({moved_pose, clearance}, {}, Detail::everything(), scratch, nullptr, contact);
+        engine.evaluate({{moved_pose, clearance}, {}}, Detail::everything(), scratch, nullptr, contact);
         EXPECT_EQ(contact.stats.in_contact, 0U);
       }
     }
@@ -271,7 +271,6 @@ TEST(NestedContact, NeitherAllocatesNorLocksWhileEvaluating) {
   const PartPair& pair = pairs()[0];
   Evaluator engine(pair.shell, pair.field);
   CoherenceCache cache;
-  std::vector<Vec3d> forces(pair.shell.point_count());
   Random random(5);
   const std::uint64_t before = RealtimeSection::breaches();
   {
@@ -280,8 +279,6 @@ TEST(NestedContact, NeitherAllocatesNorLocksWhileEvaluating) {
       if (i == 150) cache.clear();
       const BodyState shell{random_pose(random, 0.06)};
       engine.at(shell, {}, i % 2 ? Detail::by_work(WorkBudget::of(300), 2) : Detail::everything(), &cache);
-      engine.engine.point_forces(shell, {}, engine.scratch, engine.contact, forces);
-      engine.everywhere(shell, {}, 9);
     }
   }
   EXPECT_EQ(RealtimeSection::breaches(), before);

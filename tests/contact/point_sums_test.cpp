@@ -1,5 +1,5 @@
 // The sums over points, two at a time, against the sums of contact.h written out for one point after another.
-#include <cotouch/contact/point_sums.h>
+#include <cotouch/contact/sampled/point_sums.h>
 
 #include "contact/support.h"
 

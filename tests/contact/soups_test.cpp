@@ -57,7 +57,7 @@ TEST(NestedContactOfSoup, ACacheChangesNoBit) {
     int touching = 0, saved = 0;
     for (int start = 0; start < 20; ++start) {
       Pose relative = random_pose(random, 0.05);
-      Vec6 motion{random.direction() * (0.1 * cell), random.direction() * (0.1 * cell / with.engine.radius())};
+      Vec6 motion{random.direction() * (0.1 * cell), random.direction() * (0.1 * cell / with.engine.extent().radius)};
       for (int cycle = 0; cycle < 60; ++cycle) {
         if (cycle % 30 == 29) motion = {-motion.linear, -motion.angular};
         relative = moved(relative, motion);

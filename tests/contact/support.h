@@ -3,7 +3,8 @@
 
 #include <cotouch/base/random.h>
 #include <cotouch/base/trig.h>
-#include <cotouch/contact/nested.h>
+#include <cotouch/contact/exhaustive/exhaustive.h>
+#include <cotouch/contact/nested/nested.h>
 #include <cotouch/field/build.h>
 
 #include <cmath>
@@ -136,27 +137,30 @@ class Evaluator {
  public:
   Evaluator(const Shell& shell, const Field& field, const ContactSettings& settings = {},
             std::uint32_t deepest_level = ~0U)
-      : engine(shell, field, settings, deepest_level) {
+      : engine(shell, field, settings, deepest_level), exhaustive(shell, field, settings, deepest_level) {
     scratch.reserve(shell.point_count());
   }
   const PairContact& at(const BodyState& shell, const BodyState& field, const Detail& detail = {},
                         CoherenceCache* cache = nullptr) {
-    engine.evaluate(shell, field, detail, scratch, cache, contact);
+    engine.evaluate({shell, field}, detail, scratch, cache, contact);
     return contact;
   }
   const PairContact& at(const Pose& shell, const Pose& field = {}) { return at(BodyState{shell}, BodyState{field}); }
   const PairContact& everywhere(const BodyState& shell, const BodyState& field, std::uint32_t level) {
-    engine.evaluate_exhaustively(shell, field, level, scratch, contact);
+    exhaustive.evaluate({shell, field}, Detail::at(level), scratch, nullptr, contact);
     return contact;
   }
   std::vector<Vec3d> point_forces(const BodyState& shell, const BodyState& field) const {
-    std::vector<Vec3d> forces(scratch.touching().size());
-    engine.point_forces(shell, field, scratch, contact, forces);
+    std::vector<TouchingPoint> points(scratch.touching().size());
+    engine.touching({shell, field}, scratch, contact, points);
+    std::vector<Vec3d> forces;
+    for (const TouchingPoint& point : points) forces.push_back(point.force);
     return forces;
   }
 
   NestedContact engine;
-  ContactScratch scratch;
+  ExhaustiveContact exhaustive;  // of the same pair
+  NestedWorkspace scratch;       // good for both
   PairContact contact;
 };
 

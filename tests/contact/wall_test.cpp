@@ -1,9 +1,11 @@
-#include <cotouch/contact/part.h>
-#include <cotouch/contact/wall.h>
+#include <cotouch/contact/sampled/wall.h>
+#include <cotouch/part/part.h>
 #include <cotouch/shapes/blocks.h>
 #include <cotouch/shapes/shapes.h>
 
 #include <gtest/gtest.h>
+
+#include "support/prepared.h"
 
 namespace cotouch::this_file {
 namespace {
@@ -12,8 +14,7 @@ Part prepared(const TriangleMesh& mesh, int resolution, std::uint32_t points) {
   PartSettings settings;
   settings.field.resolution = resolution;
   settings.shell.points = points;
-  NoProgress quiet;
-  return prepare_part(mesh, settings, quiet);
+  return *testing_support::prepared(mesh, settings);
 }
 
 // The shell lies up to half a cell outside, and the way is gone in steps of half a cell.
@@ -33,9 +34,9 @@ TEST(ThinnestWall, IsNoMoreThanIsAskedFor) {
   EXPECT_EQ(thinnest_wall(ball.shell, ball.field, 0.01), static_cast<double>(0.01F));
 }
 
-TEST(ThinnestWall, OfAPartWithoutFieldIsZeroAndWithoutPointsNoLimit) {
+TEST(ThinnestWall, OfAPartWithoutFieldOrPointsIsNoLimit) {
   const Part ball = prepared(make_sphere(0.02, 3), 16, 200);
-  EXPECT_EQ(thinnest_wall(ball.shell, Field(), 0.01), 0);
+  EXPECT_EQ(thinnest_wall(ball.shell, Field(), 0.01), 0.01);
   EXPECT_EQ(thinnest_wall(Shell(), ball.field, 0.01), static_cast<double>(0.01F));
 }
 

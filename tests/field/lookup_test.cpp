@@ -1,4 +1,5 @@
 // Many lookups at once against one at a time, to the last bit, on every kind that this processor runs.
+#include <cotouch/base/invariant.h>
 #include <cotouch/base/random.h>
 #include <cotouch/field/build.h>
 #include <cotouch/field/lookup.h>
@@ -180,6 +181,40 @@ TEST(Lookups, HaveTheBitsOfSingleOnesAtPointsThatAreNoNumbersOrFarAway) {
     for (const float x : odd) expect_same_bits(named, {0, 0, 0, 0, 0, 0, 0, 0, 0, x, 1, 1}, {{1, 1, 1}}, {0, 0, 0, 0});
     for (const float y : odd) expect_same_bits(named, {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, y, 1}, {{1, 1, 1}}, {0, 0, 0, 0});
     for (const float z : odd) expect_same_bits(named, {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, z}, {{1, 1, 1}}, {0, 0, 0, 0});
+  }
+}
+
+// As broken memory would leave it: a number that is neither a brick with samples nor k_coarse. The address sanitizer
+// sees that nothing is read there.
+TEST(Lookups, ABrickOutsideOfTheSamplesIsNoticedAndNotRead) {
+  const Field field = random_field({3, 2, 2}, false);
+  ASSERT_GT(field.slots(), 3U);
+  auto* const bricks = const_cast<std::uint32_t*>(field.data().brick_index.data());
+  std::vector<Vec3f> positions;  // in brick 1, and around it
+  for (int i = 0; i < 200; ++i) positions.push_back({8.0F + 0.04F * static_cast<float>(i), 3, 3});
+  for (int i = 0; i < 13; ++i) positions.push_back({static_cast<float>(i), 5, 5});
+  const auto count = static_cast<std::uint32_t>(positions.size());
+  const std::vector<std::uint32_t> index = all_of(positions);
+  std::vector<float> distance(count);
+  std::vector<double> x(count), y(count), z(count);
+  for (const std::uint32_t bad : {field.slots(), field.slots() + 1, 0x7fffffffU, 0x80000000U, 0xfffffffeU, ~0U}) {
+    bricks[1] = bad;
+    for (const detail::LookUpKind& kind : detail::look_up_kinds()) {
+      if (!kind.runs_here()) continue;
+      for (const bool gradients : {false, true}) {
+        const InvariantWatch watch;
+        if (gradients)
+          detail::look_up_gradients(kind, field, k_identity, positions.data(), index.data(), count, x.data(), y.data(),
+                                    z.data());
+        else
+          detail::look_up_distances(kind, field, k_identity, positions.data(), index.data(), count, distance.data());
+        EXPECT_EQ(watch.broken() != nullptr, bad != FieldData::k_coarse) << kind.name << " " << bad;
+      }
+    }
+    const InvariantWatch watch;
+    const float one = field.distance_in_cells(positions[10]);
+    EXPECT_EQ(watch.broken() != nullptr, bad != FieldData::k_coarse) << bad;
+    EXPECT_EQ(one, field.coarse_distance(positions[10]));
   }
 }
 

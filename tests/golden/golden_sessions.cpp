@@ -16,10 +16,14 @@ int main(int argc, char** argv) {
   if (argc > 1) expected.open(argv[1]);
   bool equal = true;
   const auto world = fault_world();
-  for (const std::uint64_t seed : {2U, 3U, 4U, 6U}) {
-    const FaultRun run = run_faults(world, {.seed = seed, .rounds = 1});
-    const std::string line = "seed " + std::to_string(seed) + " " + hex(run.history) + " " +
-                             std::to_string(run.confirmed) + " states, " + std::to_string(run.mismatches) +
+  struct Run {
+    std::uint64_t seed;
+    bool several_hands;  // each machine has one, or now and then several
+  };
+  for (const auto& [seed, several] : {Run{2, false}, {3, false}, {4, false}, {6, false}, {4, true}, {6, true}}) {
+    const FaultRun run = run_faults(world, {.seed = seed, .rounds = 1, .several_hands = several});
+    const std::string line = "seed " + std::to_string(seed) + (several ? " several hands " : " ") + hex(run.history) +
+                             " " + std::to_string(run.confirmed) + " states, " + std::to_string(run.mismatches) +
                              " mismatches, " + std::to_string(run.stuck) + " stuck";
     std::printf("%s\n", line.c_str());
     if (argc <= 1) continue;

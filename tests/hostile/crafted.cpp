@@ -11,8 +11,30 @@ namespace {
 using asset::Header;
 using asset::TableEntry;
 
-std::size_t place_of_entry(asset::Kind kind) {
-  return sizeof(Header) + (static_cast<std::size_t>(kind) - 1) * sizeof(TableEntry);
+std::size_t place_of_entry(std::size_t section) {
+  return sizeof(Header) + section * sizeof(TableEntry);
+}
+
+// As many as there is room for, whatever the header says.
+std::size_t count_of_sections(const Bytes& bytes) {
+  if (bytes.size() < sizeof(Header)) return 0;
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return std::min<std::size_t>(header.sections, (bytes.size() - sizeof(Header)) / sizeof(TableEntry));
+}
+
+TableEntry entry_at(const Bytes& bytes, std::size_t section) {
+  TableEntry entry;
+  std::memcpy(&entry, bytes.data() + place_of_entry(section), sizeof entry);
+  return entry;
+}
+
+// Where the section of that name stands in the table; past its end if it is not there.
+std::size_t section_of(const Bytes& bytes, asset::Kind kind) {
+  const std::string_view name = asset::k_kind_names[static_cast<std::size_t>(kind)];
+  std::size_t section = 0;
+  while (section < count_of_sections(bytes) && entry_at(bytes, section).title() != name) ++section;
+  return section;
 }
 
 }  // namespace
@@ -34,28 +56,33 @@ Bytes replaced(const Bytes& bytes, std::string_view what, std::string_view with)
 }
 
 TableEntry CraftedPart::entry(asset::Kind kind) const {
-  TableEntry entry;
-  std::memcpy(&entry, bytes_.data() + place_of_entry(kind), sizeof entry);
-  return entry;
+  const std::size_t section = section_of(bytes_, kind);
+  return section < count_of_sections(bytes_) ? entry_at(bytes_, section) : TableEntry{};
 }
 
 CraftedPart& CraftedPart::put_entry(asset::Kind kind, const TableEntry& entry) {
-  std::memcpy(bytes_.data() + place_of_entry(kind), &entry, sizeof entry);
+  const std::size_t section = section_of(bytes_, kind);
+  if (section >= count_of_sections(bytes_)) throw std::runtime_error("a section to be changed is not there");
+  std::memcpy(bytes_.data() + place_of_entry(section), &entry, sizeof entry);
   return *this;
 }
 
 CraftedPart& CraftedPart::replace(asset::Kind kind, const Bytes& content) {
-  const auto index = static_cast<std::size_t>(kind);
-  std::array<Bytes, asset::k_kinds + 1> sections;
-  for (std::size_t i = 1; i <= asset::k_kinds; ++i) {
-    const TableEntry old = entry(static_cast<asset::Kind>(i));
-    const auto begin = bytes_.begin() + static_cast<std::ptrdiff_t>(old.offset);
-    sections[i] = i == index ? content : Bytes(begin, begin + static_cast<std::ptrdiff_t>(old.size));
+  const std::size_t count = count_of_sections(bytes_), replaced = section_of(bytes_, kind);
+  if (replaced >= count) throw std::runtime_error("a section to be replaced is not there");
+  std::vector<TableEntry> entries(count);
+  std::vector<Bytes> sections(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    entries[i] = entry_at(bytes_, i);
+    const auto begin = bytes_.begin() + static_cast<std::ptrdiff_t>(entries[i].offset);
+    sections[i] = i == replaced ? content : Bytes(begin, begin + static_cast<std::ptrdiff_t>(entries[i].size));
   }
-  bytes_.resize(sizeof(Header) + asset::k_kinds * sizeof(TableEntry));
-  for (std::size_t i = 1; i <= asset::k_kinds; ++i) {
+  bytes_.resize(place_of_entry(count));
+  for (std::size_t i = 0; i < count; ++i) {
     bytes_.resize(asset::aligned(bytes_.size()));
-    put_entry(static_cast<asset::Kind>(i), {static_cast<asset::Kind>(i), 0, bytes_.size(), sections[i].size(), 0});
+    entries[i].offset = bytes_.size();
+    entries[i].size = sections[i].size();
+    std::memcpy(bytes_.data() + place_of_entry(i), &entries[i], sizeof entries[i]);
     bytes_.insert(bytes_.end(), sections[i].begin(), sections[i].end());
   }
   const std::uint64_t size = bytes_.size();
@@ -65,18 +92,17 @@ CraftedPart& CraftedPart::replace(asset::Kind kind, const Bytes& content) {
 
 Bytes CraftedPart::take() const {
   Bytes out = bytes_;
-  if (out.size() < sizeof(Header) + asset::k_kinds * sizeof(TableEntry)) return out;
-  for (std::size_t i = 1; i <= asset::k_kinds; ++i) {
-    const auto kind = static_cast<asset::Kind>(i);
-    TableEntry entry;
-    std::memcpy(&entry, out.data() + place_of_entry(kind), sizeof entry);
+  if (out.size() < sizeof(Header)) return out;
+  const std::size_t count = count_of_sections(out);
+  for (std::size_t i = 0; i < count; ++i) {
+    TableEntry entry = entry_at(out, i);
     if (entry.offset > out.size() || entry.size > out.size() - entry.offset) continue;
     entry.hash = hash_bytes(std::span(out).subspan(entry.offset, entry.size));
-    std::memcpy(out.data() + place_of_entry(kind), &entry, sizeof entry);
+    std::memcpy(out.data() + place_of_entry(i), &entry, sizeof entry);
   }
   Header header;
   std::memcpy(&header, out.data(), sizeof header);
-  header.hash = asset::header_hash(header, std::span(out).subspan(sizeof(Header), asset::k_kinds * sizeof(TableEntry)));
+  header.hash = asset::header_hash(header, std::span(out).subspan(sizeof(Header), count * sizeof(TableEntry)));
   std::memcpy(out.data(), &header, sizeof header);
   return out;
 }

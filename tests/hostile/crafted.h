@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cotouch/base/random.h>
-#include <cotouch/contact/asset_format.h>
+#include <cotouch/part/asset_format.h>
 #include <cotouch/session/transfer.h>
 
 #include <cstring>

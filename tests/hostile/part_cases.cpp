@@ -116,6 +116,31 @@ std::vector<HostCase> file_cases() {
             std::memcpy(part.raw().data() + offsetof(Header, version), &version, sizeof version);
           },
           Course::fails, "newer cotouch"),
+      rigid(
+          "part-without-points", "a part without a pointshell",
+          [](CraftedPart& part) {
+            for (const Kind kind : {Kind::nodes, Kind::level_begin, Kind::positions, Kind::normals})
+              part.replace(kind, {});
+          },
+          Course::fails, "has no pointshell"),
+      rigid(
+          "part-without-a-tree", "a pointshell without its tree",
+          [](CraftedPart& part) { part.replace(Kind::nodes, {}); }, Course::fails, "without a tree"),
+      bending("bends-without-a-tree", "a part that bends whose pointshell has no tree",
+              [](CraftedPart& part) { part.replace(Kind::nodes, {}); }),
+      rigid("two-sections-of-one-name", "two sections of one name",
+            [](CraftedPart& part) {
+              TableEntry entry = part.entry(Kind::samples);
+              entry.name = part.entry(Kind::coarse).name;
+              part.put_entry(Kind::samples, entry);
+            }),
+      rigid("section-in-pieces-of-a-byte", "a section in pieces of one byte",
+            [](CraftedPart& part) {
+              TableEntry entry = part.entry(Kind::coarse);
+              entry.name = {'m', 'i', 'n', 'e'};
+              entry.piece = 1;
+              part.put_entry(Kind::coarse, entry);
+            }),
       rigid("mesh-of-no-numbers", "a mesh with a corner that is no number",
             [](CraftedPart& part) { part.put(Kind::vertices, 8, k_none); }),
       rigid(

@@ -1,6 +1,6 @@
 #include "hostile/run.h"
 
-#include <cotouch/contact/part.h>
+#include <cotouch/part/part.h>
 #include <cotouch/session/scene_file.h>
 #include <cotouch/shapes/shapes.h>
 

@@ -176,11 +176,14 @@ TEST(Handshake, MessagesOfTheWrongLengthAreDroppedEvenWithARightMac) {
   hello.resize(k_hello_bytes);
   const Datagram challenge = door.reply_to(door.signed_again(hello));
   ASSERT_TRUE(door.give(challenge));
-  Datagram request = door.due();
+  const Datagram whole = door.due();
+  Datagram request = whole;
   for (const std::size_t size : {k_request_bytes - 1, k_request_bytes + 1}) {
     request.resize(size);
     EXPECT_TRUE(door.reply_to(door.signed_again(request)).empty()) << size;
   }
+  EXPECT_EQ(door.asked, 0);
+  EXPECT_FALSE(door.reply_to(door.signed_again(whole)).empty());  // of the right length it is answered
 }
 
 TEST(Handshake, ARepeatedRequestGetsTheSameAnswerAndNoSecondMember) {

@@ -108,7 +108,7 @@ chmod +x "$folder/bin/cmake" "$folder/bin/chrt"
 forget
 cd "$folder" || exit 1
 echo 10 >patience
-begin_build early all
+begin_builds 'early all' 'late all'
 beside=$beginning
 for _ in {1..1000}; do
   [ -e calls ] && break
@@ -116,7 +116,7 @@ for _ in {1..1000}; do
 done
 echo 0 >patience
 build early all >/dev/null
-expect 'a build that has begun is stopped and then done' 'early early finished' "$(paste -sd' ' calls)"
+expect 'builds that have begun are stopped, and then one is done' 'early early finished' "$(paste -sd' ' calls)"
 kill -0 -- "-$beside" 2>/dev/null
 expect 'nothing of its beginning is left' 1 "$?"
 exit "$wrong"

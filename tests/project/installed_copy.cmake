@@ -105,6 +105,16 @@ if(EXISTS ${work}/prefix/share/cotouch/web/index.html)
   endif()
 endif()
 
+# It finds the simulated device beside itself, and the smallest plug-in where it is told to look.
+run(${CMAKE_COMMAND} -E env COTOUCH_DEVICES=${work}/build XDG_DATA_HOME=${work}/nothing ${work}/prefix/bin/cotouch devices --json)
+if(NOT output MATCHES "\"name\": \"circle\"" OR NOT output MATCHES "\"name\": \"simulated\"" OR output MATCHES "\"refused\"")
+  message(FATAL_ERROR "The installed cotouch does not find its devices:\n${output}")
+endif()
+run(${CMAKE_COMMAND} -E env COTOUCH_DEVICES=${work}/build ${work}/prefix/bin/cotouch devices --try circle --seconds 1)
+if(NOT output MATCHES "the last was 0.00 N")
+  message(FATAL_ERROR "The installed cotouch did not try a device:\n${output}")
+endif()
+
 # Nothing tells it which devices to guard.
 execute_process(COMMAND ${work}/prefix/bin/cotouch-guard RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT status EQUAL 64)

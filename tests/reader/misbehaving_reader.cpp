@@ -42,42 +42,42 @@ std::string open_descriptors() {
 
 std::vector<RawMesh> misbehave(FileBytes bytes, const std::string&, const ReadSettings&, FurtherFiles& further) {
   TextScanner words(as_text(bytes));
-  const std::string_view deed = words.word();
-  if (deed == "behave") return tell("behaved");
-  if (deed == "error") throw Error("is too green", ErrorCode::not_found);
-  if (deed == "exception") throw std::runtime_error("vector::at");
-  if (deed == "strange-exception") throw 7;
-  if (deed == "segv") std::raise(SIGSEGV);
-  if (deed == "abort") std::abort();
-  if (deed == "exit-0") _exit(0);
-  if (deed == "exit-3") _exit(3);
-  if (deed == "loop")
+  const std::string_view order = words.word();
+  if (order == "behave") return tell("behaved");
+  if (order == "error") throw Error("is too green", ErrorCode::not_found);
+  if (order == "exception") throw std::runtime_error("vector::at");
+  if (order == "strange-exception") throw 7;
+  if (order == "segv") std::raise(SIGSEGV);
+  if (order == "abort") std::abort();
+  if (order == "exit-0") _exit(0);
+  if (order == "exit-3") _exit(3);
+  if (order == "loop")
     for (volatile bool forever = true; forever;) {
     }
-  if (deed == "wait")
+  if (order == "wait")
     for (;;) further.find("nothing");
-  if (deed == "sleep") {
+  if (order == "sleep") {
     char byte = 0;
     for (;;)
       if (read(3, &byte, 1) < 0) break;  // the other side never speaks first
   }
-  if (deed == "memory") {
+  if (order == "memory") {
     volatile char* much = new char[std::size_t{6} << 30];
     much[0] = 1;
     return tell("had it");
   }
-  if (deed == "memory-of-a-gigabyte") {
+  if (order == "memory-of-a-gigabyte") {
     volatile char* much = new char[std::size_t{1} << 30];
     much[0] = 1;
     return tell("had it");
   }
-  if (deed == "memory-for") {  // a fifth of a gigabyte, once this file is there
+  if (order == "memory-for") {  // a fifth of a gigabyte, once this file is there
     if (!further.find(std::string(words.word()))) return tell("no file");
     volatile char* much = new char[std::size_t{200} << 20];
     much[0] = 1;
     return tell("had it");
   }
-  if (deed == "limit") {  // tried, because asking is not allowed
+  if (order == "limit") {  // tried, because asking is not allowed
     std::uint64_t had = 0, refused = std::uint64_t{1} << 46U;
     while (refused - had > std::uint64_t{1} << 20U) {
       const std::uint64_t size = (had + refused) / 2;
@@ -87,60 +87,60 @@ std::vector<RawMesh> misbehave(FileBytes bytes, const std::string&, const ReadSe
     }
     return tell(std::to_string(had));
   }
-  if (deed == "raise-limit") {
+  if (order == "raise-limit") {
     const rlimit more{RLIM_INFINITY, RLIM_INFINITY};
     return tell(setrlimit(RLIMIT_AS, &more) == 0 ? "raised" : "refused");
   }
-  if (deed == "open") return tell(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 ? "refused" : "opened");
-  if (deed == "write")
+  if (order == "open") return tell(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 ? "refused" : "opened");
+  if (order == "write")
     return tell(open("/tmp/cotouch-misbehaving", O_WRONLY | O_CREAT, 0600) < 0 ? "refused" : "opened");
-  if (deed == "fork") return tell(fork() < 0 ? "refused" : "forked");
-  if (deed == "socket") return tell(socket(AF_INET, SOCK_STREAM, 0) < 0 ? "refused" : "opened");
-  if (deed == "code")
+  if (order == "fork") return tell(fork() < 0 ? "refused" : "forked");
+  if (order == "socket") return tell(socket(AF_INET, SOCK_STREAM, 0) < 0 ? "refused" : "opened");
+  if (order == "code")
     return tell(mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
                         MAP_FAILED
                     ? "refused"
                     : "mapped");
-  if (deed == "kill-parent") kill(getppid(), SIGKILL);
-  if (deed == "exec") execl("/bin/true", "true", nullptr);
-  if (deed == "descriptors") return tell(open_descriptors());
-  if (deed == "environment") {
+  if (order == "kill-parent") kill(getppid(), SIGKILL);
+  if (order == "exec") execl("/bin/true", "true", nullptr);
+  if (order == "descriptors") return tell(open_descriptors());
+  if (order == "environment") {
     std::string found;
     for (char** one = environ; *one != nullptr; ++one) found += std::string(*one) + '\n';
     return tell(found);
   }
-  if (deed == "grow") {
+  if (order == "grow") {
     lseek(4, 0, SEEK_END);
     return tell(write(4, "more", 4) < 0 ? "refused" : "written");
   }
-  if (deed == "files") {
+  if (order == "files") {
     std::string found;
     for (std::string name(words.word()); !name.empty(); name = words.word())
       found += name + (further.find(name) ? " yes " : " no ");
     return tell(found);
   }
-  if (deed == "bad-index") {
+  if (order == "bad-index") {
     std::vector<RawMesh> meshes = tell("");
     meshes[0].mesh.triangles[0][2] = 3;
     return meshes;
   }
-  if (deed == "bad-piece") {
+  if (order == "bad-piece") {
     std::vector<RawMesh> meshes = tell("");
     meshes[0].pieces = {{"a", 2, 1}, {"b", 1, 0}};
     return meshes;
   }
-  if (deed == "too-much") {
+  if (order == "too-much") {
     std::vector<RawMesh> meshes = tell("");
     meshes[0].mesh.vertices.resize(1000);
     return meshes;
   }
-  if (deed == "many-names") {  // of pieces that hold nothing
+  if (order == "many-names") {  // of pieces that hold nothing
     std::vector<RawMesh> meshes = tell("");
     meshes[0].pieces = {{"all", 3, 1}};
     meshes[0].pieces.resize(20'000, {std::string(4000, 'n'), 0, 0});
     return meshes;
   }
-  if (deed == "many-notes") {
+  if (order == "many-notes") {
     std::vector<RawMesh> meshes = tell("");
     meshes[0].notes.resize(1000, "look");
     return meshes;

@@ -516,7 +516,7 @@ TEST_F(PageHostTest, SettingsAreCheckedAndShared) {
   const Json shared = other.read_text("settings");
   EXPECT_EQ(shared["contact_stiffness"], 20'000);
   EXPECT_EQ(shared["max_force"], 3);
-  EXPECT_EQ(shared["ranges"]["max_force"], (Json{0, HandDevice::k_limits.motors.peak_force}));
+  EXPECT_EQ(shared["ranges"]["max_force"], (Json{0, PageDevice::k_limits.motors.peak_force}));
   // Half the time, half the nodes, by the speed that was measured.
   const double nodes = shared["budget_nodes"];
   EXPECT_GT(nodes, 0);

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "session/elastic_scene.h"
+#include "session/page_hands.h"
 
 namespace cotouch::this_file {
 namespace {
@@ -31,7 +32,7 @@ class BarInHand : public ::testing::Test {
     return hand_view(world_.model(), frame_.world, world_.contacts(), 0, frame_.touch.sample.hands[0].felt, 8);
   }
 
-  HandDevices devices_;
+  testing_session::PageHands devices_;
   RunningWorld world_{bar_and_ball(), {}, devices_};
   WorldFrame frame_;
 };

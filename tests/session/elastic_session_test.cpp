@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "session/program.h"
+#include "support/prepared.h"
 
 namespace cotouch::this_file {
 namespace {
@@ -29,8 +30,7 @@ std::shared_ptr<const Part> bar(bool held, ElasticLaw law = ElasticLaw::stvk) {
   elastic.coordinates = 8;
   elastic.tets.target_tets = 500;
   if (held) elastic.anchors.push_back(parse_anchor("x<-0.09"));
-  NoProgress quiet;
-  part = std::make_shared<const Part>(prepare_part(make_box({0.2, 0.02, 0.02}), settings, quiet));
+  part = testing_support::prepared(make_box({0.2, 0.02, 0.02}), settings);
   return part;
 }
 
@@ -104,8 +104,8 @@ TEST(ElasticSharingSlow, TwoShareBarsOverAnAwfulLinkAndAlwaysAgree) {
 
 TEST(ElasticSharingSlow, TheSceneComesFromTheHostAndProgramsAgreeOnEveryTick) {
   Program anna("Anna"), ben("Ben");
-  anna.use_hand(bending_hand);
-  ben.use_hand(bending_hand);
+  anna.use_hands(bending_hand);
+  ben.use_hands(bending_hand);
   anna.host(two_bars());
   ben.join(anna.invite());
   ASSERT_TRUE(eventually([&] { return are_two(anna, ben); })) << ben.status().reason;

@@ -8,6 +8,7 @@
 
 #include <array>
 
+#include "session/page_hands.h"
 #include "session/session_fixture.h"
 
 namespace cotouch::this_file {
@@ -21,7 +22,7 @@ class FollowingWorld : public ::testing::Test {
  protected:
   // Ten milliseconds: a tick of the shared world, then the loop.
   void pass_tick() {
-    const LocalHand hand = world.local_hand();
+    const LocalHand hand = world.local_hands()[k_self];
     inputs[k_self] = shared_input(hand, told);
     told = hand.grasps;
     step(*model, shared, inputs, scratch);
@@ -34,7 +35,7 @@ class FollowingWorld : public ::testing::Test {
   }
   const WorldState& felt_world() { return world.loop().world_frame().world; }
 
-  HandDevices devices;
+  PageHands devices;
   RunningWorld world{three_balls(), {}, devices, Following{k_self}};
   std::shared_ptr<const WorldModel> model = felt_model(three_balls(), {}, k_shared_pace);
   WorldState shared{*model};
@@ -43,13 +44,14 @@ class FollowingWorld : public ::testing::Test {
   std::uint32_t told = 0;
 };
 
-TEST_F(FollowingWorld, TheFirstDeviceIsThisPeersHandInBothWorlds) {
+TEST_F(FollowingWorld, WhoTakesHoldIsThisPeersHandInBothWorlds) {
   EXPECT_TRUE(world.is_following());
-  EXPECT_EQ(world.hand_of(0), k_self);
-  EXPECT_EQ(world.hand_of(1), k_no_hand);
   pass_ticks(2);
+  EXPECT_EQ(world.hand_of(0), k_no_hand);  // a page's is nowhere while it holds nothing
   devices[0].hold(2, {});
   pass_ticks(5);
+  EXPECT_EQ(world.hand_of(0), k_self);
+  EXPECT_EQ(world.hand_of(1), k_no_hand);
   EXPECT_EQ(shared.hands()[k_self].body, 1);
   EXPECT_EQ(felt_world().hands()[k_self].body, 1);
   devices[0].move({{0.01, 0, 0.07}, {}}, 0, 1);
@@ -90,7 +92,7 @@ TEST_F(FollowingWorld, ACycleNeitherAllocatesNorLocks) {
   {
     const RealtimeSection section;
     world.follow(shared);
-    world.local_hand();
+    world.local_hands();
   }
   devices[0].move({{0.002, 0, 0.03}, {}}, 1, 1);
   pass_ticks(50);

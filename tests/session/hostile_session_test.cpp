@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <cotouch/session/door_message.h>
+
 #include "session/peer_on_network.h"
 #include "session/program.h"
 
@@ -38,7 +40,7 @@ double p99_gap(const std::vector<double>& times) {
 
 TEST_F(HostileSessionSlow, GoesOnDuringAStrangersFlood) {
   both_take_part();
-  const auto seconds = std::chrono::seconds(3);
+  const auto seconds = std::chrono::seconds(2);
   anna.ticks();
   const Tick start = anna.session().agreed().tick;
   std::this_thread::sleep_for(seconds);
@@ -79,7 +81,7 @@ TEST_F(HostileSessionSlow, IsNotLedAwayByAStranger) {
   PeerOnNetwork stranger;
   Bytes payload;
   ByteWriter out(payload);
-  for (const int byte : {1, 2, 20, 0})
+  for (const int byte : {int{k_door_version}, 2, 20, 0})
     out.number(static_cast<std::uint8_t>(byte));  // compare: twenty members, lowest 0
   out.number(std::uint64_t{0});
   out.text("");
@@ -98,11 +100,26 @@ TEST_F(HostileSessionSlow, ShowsWhatIsSaidWithoutControlCharacters) {
   EXPECT_EQ(anna.lines()[0], "a[2J b");
 }
 
+// Before version 2 members had one hand each, and would not understand those that have several.
+TEST_F(HostileSessionSlow, LetsNobodyInWhoSpeaksAnOlderVersion) {
+  for (const int version : {k_door_version - 1, k_door_version + 1}) {
+    PeerOnNetwork old;
+    Bytes payload;
+    ByteWriter out(payload);
+    for (const int byte : {version, 0}) out.number(static_cast<std::uint8_t>(byte));
+    out.text("guest");
+    out.varint(0);
+    old.knock(invite, payload);
+    ASSERT_TRUE(eventually([&] { return old.run(), old.entered.has_value(); }));
+    EXPECT_EQ(old.entered, ClientHandshake::State::rejected) << version;
+  }
+}
+
 // Guests who never come: the world waits for a few of them at most, and goes on.
 TEST_F(HostileSessionSlow, HasNoRoomForMoreGuestsThanItKeeps) {
   Bytes payload;
   ByteWriter out(payload);
-  for (const int byte : {1, 0}) out.number(static_cast<std::uint8_t>(byte));
+  for (const int byte : {int{k_door_version}, 0}) out.number(static_cast<std::uint8_t>(byte));
   out.text("guest");
   out.varint(0);
   std::vector<std::unique_ptr<PeerOnNetwork>> guests;

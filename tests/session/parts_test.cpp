@@ -14,6 +14,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "session/page_hands.h"
 #include "session/session_fixture.h"
 #include "support/eventually.h"
 #include "support/temporary_folder.h"
@@ -53,49 +54,11 @@ TEST(SceneLibraries, DeleteWhatWasSavedAndNothingElse) {
   EXPECT_TRUE(std::filesystem::exists(folder / "other/scene.toml"));
 }
 
-TEST(HandDevice, NeverJumpsAndStandsStillWithoutInput) {
-  LocalWorld world(felt_model(two_balls(), {}));
-  HandDevice device;
-  HandDeviceSettings settings;
-  settings.max_speed = 0.1;
-  settings.max_turn = 1;
-  device.set_pace(settings);
-  device.attach(world);
-  DeviceReading reading;
-  EXPECT_FALSE(device.read(reading));  // nobody holds it
-  device.move({{1, 0, 0}, {}}, 0, 1);
-  EXPECT_FALSE(device.read(reading));
-  device.hold(2, {0.01, 0, 0});
-  ASSERT_TRUE(device.read(reading));
-  EXPECT_EQ(reading.pose.position, (Vec3d{0.01, 0, 0.05}));
-  EXPECT_EQ(reading.action, HandInput::Action::grasp);
-  EXPECT_EQ(reading.body, 2U);
-  device.move({{1, 0, 0.05}, {0, 0, 0, 1}}, 3, 2);
-  Pose last = reading.pose;
-  for (int i = 0; i < 1000; ++i) {
-    device.read(reading);
-    EXPECT_EQ(reading.action, HandInput::Action::none);
-    // 0.1 m/s and 1 rad/s at 1 kHz, with room for rounding.
-    EXPECT_LE(norm(reading.pose.position - last.position), 1e-4 * 1.000001);
-    EXPECT_LE(norm(rotation_vector(reading.pose.rotation * last.rotation.conjugate())), 1e-3 * 1.000001);
-    last = reading.pose;
-  }
-  EXPECT_NEAR(last.position.x, 0.11, 1e-6);
-  EXPECT_EQ(reading.buttons, 3U);
-  EXPECT_EQ(device.applied_sequence(), 2U);
-  // Reached, it stays.
-  device.move(last, 0, 3);
-  for (int i = 0; i < 10; ++i) device.read(reading);
-  EXPECT_NEAR(norm(reading.pose.position - last.position), 0, 1e-12);
-  device.release();
-  EXPECT_FALSE(device.read(reading));
-}
-
 TEST(RunningWorlds, ACycleNeitherAllocatesNorLocks) {
 #ifndef COTOUCH_RT_GUARD
   GTEST_SKIP() << "a sanitizer brings its own allocator";
 #endif
-  HandDevices devices;
+  PageHands devices;
   RunningWorld world(three_balls(), {}, devices);
   const std::uint64_t before = RealtimeSection::breaches();
   devices[0].hold(2, {});
@@ -113,7 +76,7 @@ TEST(RunningWorlds, ACycleNeitherAllocatesNorLocks) {
 
 // As a watchdog does on a machine that stands.
 TEST(RunningWorlds, AHandThatWasDisabledHoldsAgain) {
-  HandDevices devices;
+  PageHands devices;
   ForceLimiter(devices[1], {}).disable();
   RunningWorld world(two_balls(), {}, devices);
   devices[1].hold(2, {});
@@ -126,7 +89,7 @@ TEST(RunningWorlds, AHandThatWasDisabledHoldsAgain) {
 }
 
 TEST(RunningWorlds, GoOnWhereTheyAreWhenSomethingChanges) {
-  HandDevices devices;
+  PageHands devices;
   RunningWorld world(two_balls(), {}, devices);
   devices[0].hold(2, {});
   world.loop().run_cycles(10);
@@ -148,7 +111,7 @@ TEST(RunningWorlds, GoOnWhereTheyAreWhenSomethingChanges) {
 
 // Without a clock, so that no busy machine can excuse a force that fades.
 TEST(RunningWorlds, KeepAPressedBodyPressedWhenSomethingChanges) {
-  HandDevices devices;
+  PageHands devices;
   RunningWorld world(two_balls(), {}, devices);
   devices[0].hold(2, {});
   world.loop().run_cycles(10);
@@ -171,7 +134,7 @@ TEST(RunningWorlds, KeepAPressedBodyPressedWhenSomethingChanges) {
 }
 
 TEST(RunningWorlds, ASecondHandTakesABodyWhereItIsAfterAChange) {
-  HandDevices devices;
+  PageHands devices;
   RunningWorld world(two_balls(), {}, devices);
   devices[0].hold(2, {});
   world.loop().run_cycles(10);
@@ -204,7 +167,7 @@ TEST(RunningWorlds, ReplayBitForBitWithMorePairsThanARecordingHasLevels) {
   }
   FeelSettings feel;
   feel.warm_nodes = 200;  // fewer than the deepest level takes, so that it matters what coherence saves
-  HandDevices devices;
+  PageHands devices;
   RunningWorld world(scene, feel, devices);
   ASSERT_GT(world.model().pairs().size(), k_recorded_pairs);
   devices[0].hold(2, {});

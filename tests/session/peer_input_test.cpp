@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace cotouch::this_file {
@@ -54,6 +55,70 @@ TEST(PeerInput, CarriesActionsButtonsAndEvents) {
   const std::vector<std::byte> bytes = written(inputs);
   ByteReader in(bytes);
   EXPECT_EQ(read_inputs(in, 3), inputs);
+}
+
+PeerInput with_further(std::initializer_list<std::uint8_t> numbers) {
+  PeerInput input = placed({1, 2, 3});
+  for (const std::uint8_t number : numbers) input.further.push_back({number, placed({0.1 * number, 2, 3}).hand});
+  return input;
+}
+
+TEST(PeerInput, CarriesAllHandsOfAMember) {
+  std::vector<PeerInput> inputs = {with_further({2, 14}), with_further({14, 15}), {}, with_further({2, 15})};
+  inputs[1].further[0].hand.action = HandInput::Action::grasp;
+  inputs[1].further[0].hand.body = 70'000;
+  inputs[2].events.assign(2, {});
+  const std::vector<std::byte> bytes = written(inputs);
+  ByteReader in(bytes);
+  EXPECT_EQ(read_inputs(in, inputs.size()), inputs);
+  EXPECT_TRUE(in.at_end());
+  // One that rests takes a byte beside its number.
+  const std::vector<PeerInput> resting(11, with_further({15}));
+  EXPECT_EQ(written(resting).size(), written({resting[0]}).size() + std::size_t{10 * 4});
+}
+
+TEST(PeerInput, ActionsGoToTheHandsThatDidThem) {
+  MemberHands earlier = with_further({3, 9}), newest = with_further({9, 12});
+  earlier.further[1].hand.action = HandInput::Action::grasp;
+  earlier.further[1].hand.body = 7;
+  newest.take_actions(earlier);
+  EXPECT_EQ(newest.further[0].hand.action, HandInput::Action::grasp);
+  EXPECT_EQ(newest.further[0].hand.body, 7U);
+  EXPECT_EQ(newest.further[1].hand.action, HandInput::Action::none);
+  EXPECT_EQ(newest.hand.action, HandInput::Action::none);
+  newest.forget_actions();
+  EXPECT_EQ(newest, MemberHands(with_further({9, 12})));
+}
+
+TEST(PeerInput, OfHandsThatCannotBeIsRefused) {
+  const auto can_be_read = [](const PeerInput& input) {
+    const std::vector<std::byte> bytes = written({input});
+    ByteReader in(bytes);
+    read_inputs(in, 1);
+    return in.ok();
+  };
+  EXPECT_TRUE(can_be_read(with_further({0, 1, 2, 3, 4, 5, 15})));
+  EXPECT_FALSE(can_be_read(with_further({0, 1, 2, 3, 4, 5, 14, 15})));
+  EXPECT_FALSE(can_be_read(with_further({3, 3})));
+  EXPECT_FALSE(can_be_read(with_further({3, 2})));
+  PeerInput absent = with_further({3});
+  absent.further[0].hand = {};
+  EXPECT_FALSE(can_be_read(absent));
+  std::vector<std::byte> bytes = written({with_further({11})});
+  const auto number = std::find(bytes.begin(), bytes.end(), std::byte{11});
+  for (const unsigned wrong : {16U, 200U}) {
+    *number = std::byte(wrong);
+    ByteReader in(bytes);
+    read_inputs(in, 1);
+    EXPECT_FALSE(in.ok()) << wrong;
+  }
+  // What goes out has none of these.
+  MemberHands hands = with_further({5, 5, 4, 6, 7, 8, 9, 10, 11, 12});
+  hands.further[3].hand.pose.position.x = 1e9;
+  const MemberHands sent = sendable(hands);
+  std::vector<int> numbers;
+  for (const FurtherHand& further : sent.further) numbers.push_back(further.number);
+  EXPECT_EQ(numbers, (std::vector<int>{5, 7, 8, 9, 10, 11, 12}));
 }
 
 TEST(PeerInput, OfAHandThatIsNowhereIsAbsent) {

@@ -111,7 +111,7 @@ TEST(PeerMessage, IsNeverLongerThanADatagramCarries) {
   for (SessionEvent& event : loud.events) event.text.assign(150, 'x');
   InputRun run;
   run.inputs.assign(200, &loud);
-  const InputRun runs[] = {run, run, run};
+  const InputRun runs[] = {run, run};
   const Bytes written = write_inputs_message({}, runs);
   EXPECT_LE(written.size(), k_longest_message);
   EXPECT_TRUE(read_message(written));

@@ -17,7 +17,9 @@ inline Bytes text(const std::string& words) {
 // Keeps all that its network says, and lets everybody in.
 class PeerOnNetwork : public PeerNetworkListener {
  public:
-  PeerOnNetwork() : network(Identity::make(), UdpSettings{0, true, 1U << 20, 1U << 20}) {}
+  PeerOnNetwork()
+      : network(Identity::make(), UdpSettings{0, true, 1U << 20, 1U << 20},
+                [this] { return PeerNetwork::now() + ahead; }) {}
 
   void run(int rounds = 1) {
     for (int i = 0; i < rounds; ++i) network.run(*this, std::chrono::milliseconds(1));
@@ -34,6 +36,7 @@ class PeerOnNetwork : public PeerNetworkListener {
   }
   bool is_accepted() const { return entered == ClientHandshake::State::accepted; }
 
+  double ahead = 0;  // of its clock, seconds
   PeerNetwork network;
   std::vector<std::pair<MemberId, Bytes>> heard;
   std::vector<std::pair<GuestId, Bytes>> guests;

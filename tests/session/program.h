@@ -49,9 +49,9 @@ class Program final : public SharedSessionListener {
     if (session_) session_->leave();  // its thread still asks this object
     session_.reset();
   }
-  // What its hand does, instead of playing with balls; before it hosts or joins.
-  using Hand = std::function<HandInput(std::size_t number, double now)>;
-  void use_hand(Hand hand) { hand_ = std::move(hand); }
+  // What its hands do, instead of playing with balls; before it hosts or joins.
+  using Hands = std::function<MemberHands(std::size_t number, double now)>;
+  void use_hands(Hands hands) { hands_ = std::move(hands); }
   SharedSession& session() { return *session_; }
   const TemporaryFolder& folder() const { return folder_; }
 
@@ -156,13 +156,13 @@ class Program final : public SharedSessionListener {
       agreed_.push_back(now);
     });
   }
-  void view(const WorldState&) override {
+  void view(const WorldState&, const SharedHands&) override {
     locked([&] { ticks_.push_back(PeerNetwork::now()); });
   }
   // People with names of different lengths do different things.
-  HandInput hand() override { return hand_(settings.name.size(), PeerNetwork::now()); }
+  MemberHands hands() override { return hands_(settings.name.size(), PeerNetwork::now()); }
 
-  Hand hand_ = playing_hand;
+  Hands hands_ = playing_hand;
   TemporaryFolder folder_;
   TestLibrary library_;
   mutable std::mutex mutex_;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "session/shared_fixture.h"
 #include "support/thorough.h"
@@ -16,7 +17,15 @@ PeerInput input_of(MemberId member, Tick tick) {
   const bool rests = member == 1 && tick > 150 && tick < 280;
   HandInput hand = playing_hand(member, static_cast<double>(rests ? 150 : tick) * 0.01);
   if (rests) hand.action = HandInput::Action::none;
-  PeerInput input{sendable(hand), {}};
+  MemberHands hands(hand);
+  // Three lead hand 9 by turns or at once, one that of member 2, who goes away now and then.
+  const Tick turn = tick / 40 + member;
+  if (member == 2 && turn % 2 == 0) hands.hand = {};
+  if (member == 3 && turn % 3 != 0) hands.further.push_back({2, playing_hand(20, static_cast<double>(tick) * 0.01)});
+  if (member != 2 && turn % 3 != 1)
+    hands.further.push_back(  // now and then the same as another's
+        {9, playing_hand(10U + (turn % 4 == 0 ? 0U : member), static_cast<double>(tick) * 0.01)});
+  PeerInput input{sendable(hands), {}};
   if (member == 1 && tick == 200) {
     SessionEvent reset;
     reset.kind = SessionEvent::Kind::reset;
@@ -26,12 +35,13 @@ PeerInput input_of(MemberId member, Tick tick) {
 }
 
 TickInputs all_inputs(std::size_t members, Tick tick) {
-  TickInputs inputs;
-  for (MemberId m = 0; m < members; ++m) {
-    const PeerInput input = input_of(m, tick);
-    inputs.hands[m] = input.hand;
-    inputs.reset = inputs.reset || input.has(SessionEvent::Kind::reset);
-  }
+  std::vector<PeerInput> each;
+  for (MemberId m = 0; m < members; ++m) each.push_back(input_of(m, tick));
+  InputsOfMembers all{};
+  for (std::size_t m = 0; m < members; ++m) all[m] = &each[m];
+  TickInputs inputs = together(all);
+  inputs.reset = std::any_of(each.begin(), each.end(),
+                             [](const PeerInput& input) { return input.has(SessionEvent::Kind::reset); });
   return inputs;
 }
 
@@ -67,12 +77,16 @@ struct Driven {
     carry_out();
   }
   void carry_out() {
-    for (const WorldRequest& request : requests) runner.carry_out(request);
+    for (const WorldRequest& request : requests) {
+      runner.carry_out(request);
+      if (const auto* tick = std::get_if<ConfirmTick>(&request)) confirmed.push_back(tick->inputs);
+    }
     requests.clear();
   }
   Rollback rollback;
   WorldRunner runner;
   std::vector<WorldRequest> requests;
+  std::vector<TickInputs> confirmed;
 };
 
 class RollbackOfEveryPrediction : public testing::TestWithParam<Prediction> {};
@@ -110,12 +124,69 @@ TEST_P(RollbackOfEveryPrediction, GivesTheStatesOfAPlainSimulationInAnyOrderOfAr
       driven.advance();
     }
     EXPECT_EQ(objective, plain) << "seed " << seed;
+    ASSERT_EQ(driven.confirmed.size(), static_cast<std::size_t>(k_ticks));
+    for (Tick tick = 0; tick < k_ticks; ++tick) {
+      const TickInputs &is = driven.confirmed[static_cast<std::size_t>(tick)], should = all_inputs(k_members, tick);
+      ASSERT_EQ(is.leaders, should.leaders) << tick;
+      ASSERT_EQ(is.hands, should.hands) << tick;
+    }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RollbackOfEveryPrediction,
                          testing::Values(Prediction::hold, Prediction::linear, Prediction::kalman_velocity,
                                          Prediction::kalman_acceleration));
+
+HandInput at(double x) {
+  HandInput hand;
+  hand.present = true;
+  hand.pose.position.x = x;
+  return hand;
+}
+
+TEST(HandsTogether, AHandIsItsMembersOrOfTheLowestWhoNamesIt) {
+  std::array<PeerInput, k_most_members> each;
+  InputsOfMembers all{};
+  for (const MemberId m : std::initializer_list<MemberId>{1, 3, 4, 17}) all[m] = &each[m];
+  each[1].hand = at(1);
+  each[3].further = {{1, at(31)}, {9, at(39)}, {12, at(32)}};
+  each[4].hand = at(4);
+  each[4].further = {{3, at(43)}, {4, at(44)}, {9, at(49)}, {15, at(45)}};
+  each[17].hand = at(17);  // only watches
+  each[17].further = {{0, at(170)}};
+  const TickInputs tick = together(all);
+  const std::map<MemberId, std::pair<MemberId, double>> expected{{1, {1, 1}},  {3, {4, 43}},  {4, {4, 4}},
+                                                                 {9, {3, 39}}, {12, {3, 32}}, {15, {4, 45}}};
+  for (MemberId hand = 0; hand < k_shared_hands; ++hand) {
+    const auto found = expected.find(hand);
+    EXPECT_EQ(tick.leaders[hand], found == expected.end() ? k_nobody : found->second.first) << int{hand};
+    EXPECT_EQ(tick.hands[hand], found == expected.end() ? HandInput{} : at(found->second.second)) << int{hand};
+  }
+  // Its own member comes back.
+  each[3].hand = at(3);
+  EXPECT_EQ(together(all).leaders[3], 3);
+  EXPECT_EQ(together(all).hands[3], at(3));
+}
+
+TEST(HandsTogether, ThoseThatRestAreNotSimulatedAgain) {
+  Rollback rollback({}, 0);
+  for (MemberId m = 0; m < 2; ++m) rollback.open(m, 0);
+  std::vector<WorldRequest> requests;
+  PeerInput several{sendable(at(0.1)), {}};
+  several.further = {{14, sendable(at(0.2))}, {15, sendable(at(0.3))}};
+  for (Tick tick = 0; tick < 60; ++tick) {
+    rollback.receive(0, tick, {});
+    if (tick >= 10) rollback.receive(1, tick - 10, several);
+    const Tick replayed = rollback.repair(requests);
+    EXPECT_EQ(replayed > 0, tick == 10 || tick == 26) << tick << ": " << replayed;
+    while (rollback.confirm(requests)) {
+    }
+    rollback.advance(requests);
+    if (tick == 25) several.further.pop_back();
+  }
+  EXPECT_EQ(rollback.used(55).leaders[14], 1);
+  EXPECT_EQ(rollback.used(55).leaders[15], k_nobody);
+}
 
 TEST(Rollback, WindowIsFullUntilWhatIsAwaitedArrives) {
   RollbackSettings settings;

@@ -13,6 +13,7 @@
 
 #include <fstream>
 
+#include "support/prepared.h"
 #include "support/temporary_folder.h"
 
 namespace cotouch::this_file {
@@ -75,7 +76,7 @@ SceneFile full_file() {
   free.parts[0].name = "box";
 
   scene.bodies = {fixed, lift, free};
-  scene.excluded = {{1, 3}, {2, 3}};
+  scene.rules = {{1, 3, false}, {2, 3, false}, {1, 2, true, "exhaustive"}};
   Task task;
   task.body = 3;
   task.target = {{0, 0.1, 0.2}, {}};
@@ -103,7 +104,7 @@ TEST(SceneFiles, RoundTripKeepsEverything) {
   EXPECT_EQ(b.drag, a.drag);
   EXPECT_EQ(b.contact_stiffness, a.contact_stiffness);
   EXPECT_EQ(b.coupling.max_force, a.coupling.max_force);
-  EXPECT_EQ(b.excluded, a.excluded);
+  EXPECT_EQ(b.rules, a.rules);
   EXPECT_TRUE(b.editable);
   ASSERT_TRUE(b.task);
   EXPECT_EQ(b.task->body, 3U);
@@ -228,7 +229,7 @@ TEST(SceneFiles, BodiesAreNamedByNumberOrByName) {
       "[[body]]\nname = \"b\"\n[[body.part]]\nasset = \"a.cot\"\n";
   const Scene scene =
       parse_scene_file("cotouch = 2\nexclude = [[\"a\", 3]]\n[task]\nbody = \"a\"\n" + bodies, "test").scene;
-  EXPECT_EQ(scene.excluded.at(0), (std::pair<std::uint32_t, std::uint32_t>{1, 3}));
+  EXPECT_EQ(scene.rules.at(0), (PairRule{1, 3, false}));
   EXPECT_EQ(scene.task->body, 1U);
   EXPECT_THROW(parse_scene_file("cotouch = 2\nexclude = [[\"a\", \"b\"]]\n" + bodies, "test"), Error);
   EXPECT_THROW(parse_scene_file("cotouch = 2\nexclude = [[\"a\", 4]]\n" + bodies, "test"), Error);
@@ -417,11 +418,10 @@ TEST(SceneFiles, RandomDamageNeverDoesMoreThanThrow) {
 }
 
 Scene two_balls() {
-  NoProgress none;
   PartSettings settings;
   settings.field.resolution = 24;
   settings.shell.points = 256;
-  const auto part = std::make_shared<const Part>(prepare_part(make_sphere(0.02, 2), settings, none));
+  const auto part = testing_support::prepared(make_sphere(0.02, 2), settings);
   Scene scene;
   for (const std::uint32_t id : {4U, 9U}) {
     SceneBody body;
@@ -439,7 +439,7 @@ Scene two_balls() {
   Task task;
   task.body = 9;
   scene.task = task;
-  scene.excluded = {{9, 4}, {4, 77}};
+  scene.rules = {{9, 4, false}, {4, 77, false}};
   return scene;
 }
 
@@ -466,8 +466,8 @@ TEST(SceneFiles, ASavedSceneOpensAgain) {
   EXPECT_EQ(again.bodies[1].pose.position, (Vec3d{0, 0, 0.05}));
   // Numbers are given anew, and what they referred to still is what it was.
   EXPECT_EQ(again.task->body, again.bodies[1].id);
-  ASSERT_EQ(again.excluded.size(), 1U);
-  EXPECT_EQ(again.excluded[0], (std::pair{again.bodies[1].id, again.bodies[0].id}));
+  ASSERT_EQ(again.rules.size(), 1U);
+  EXPECT_EQ(again.rules[0], (PairRule{again.bodies[1].id, again.bodies[0].id, false}));
   ASSERT_EQ(again.scripts.size(), 1U);
   EXPECT_EQ(again.scripts[0].body, again.bodies[1].id);
   EXPECT_EQ(again.scripts[0].keys, scene.scripts[1].keys);

@@ -39,13 +39,15 @@ inline HandInput playing_hand(std::size_t number, double now) {
   }
   return hand;
 }
-inline SimulatedSession::Hand playing() {
+inline SimulatedSession::Hands playing() {
   return [](std::size_t machine, double now, const WorldState&) { return playing_hand(machine, now); };
 }
 
 inline SimulationSettings simulation(const char* network, std::size_t machines, std::uint64_t seed) {
   SimulationSettings settings;
-  settings.network = *find_network(network);
+  const NetworkProfile* const known = find_network(network);
+  if (known == nullptr) throw Error(std::string("There is no network ") + network);
+  settings.network = *known;
   settings.machines = machines;
   settings.seed = seed;
   return settings;

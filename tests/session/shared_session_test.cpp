@@ -1,4 +1,7 @@
 // Shared sessions with real sockets, real encryption and real clocks, on one machine.
+#include <cotouch/base/invariant.h>
+#include <cotouch/world/state.h>
+
 #include "session/program.h"
 
 namespace cotouch::this_file {
@@ -30,6 +33,20 @@ TEST(SharedSession, PeopleOfTheSameNameAreToldApart) {
     ASSERT_TRUE(eventually([&] { return program->people().size() == 3; })) << other.status().reason;
     EXPECT_EQ(program->people()[1].name, "Ben");
     EXPECT_EQ(program->people()[2].name, "Ben 2");
+  }
+}
+
+// What a world's memory holds is nothing that others should hear of, and no reason to end the program.
+TEST(SharedSession, ABrokenInvariantLeavesTheSessionWithAReport) {
+  Program anna("Anna"), ben("Ben");
+  meet(anna, ben);
+  {
+    const InjectedFault fault(k_layout_invariant);
+    for (const Program* program : {&anna, &ben}) {
+      ASSERT_TRUE(eventually([&] { return program->status().state == SharingStatus::State::failed; }));
+      EXPECT_NE(program->status().reason.find("This is a fault in cotouch itself"), std::string::npos)
+          << program->status().reason;
+    }
   }
 }
 

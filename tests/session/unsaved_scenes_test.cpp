@@ -568,6 +568,19 @@ TEST_F(UnsavedTest, TogetherTheyTakeNoMoreThanTheyMay) {
   EXPECT_EQ(small.keep_unsaved(two_balls(), place), place);
 }
 
+// As an engine's own data may be, much larger than all the rest of its part.
+TEST_F(UnsavedTest, WhatEnginesPreparedForThemselvesCountsToo) {
+  TestLibrary library(folder_ / "scenes", UnsavedLimits{.bytes = 16U << 20U});
+  Scene scene = two_balls();
+  const auto bytes = std::make_shared<std::vector<std::byte>>(32U << 20U);
+  const auto large = std::make_shared<Part>(*scene.bodies[1].parts[0].part);
+  large->sections.emplace_back("test/large", *bytes, bytes);
+  scene.bodies[1].parts[0].part = large;
+  EXPECT_THROW(library.keep_unsaved(scene, nullptr), Error);
+  EXPECT_TRUE(library.unsaved().empty());
+  EXPECT_NE(library.keep_unsaved(two_balls(), nullptr), nullptr);  // without it there is room
+}
+
 TEST_F(UnsavedTest, DoNotCountAsSaved) {
   for (int i = 1; i < 200; ++i) fs::create_directories(folder_ / "scenes" / ("mine-" + std::to_string(i)));
   FolderLibrary library(folder_ / "scenes", nullptr);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "session/page_hands.h"
 #include "session/session_fixture.h"
 
 namespace cotouch::this_file {
@@ -30,7 +31,7 @@ class TwoHands : public ::testing::Test {
     return hand_view(world_.model(), frame_.world, world_.contacts(), i, frame_.touch.sample.hands[i].felt, 8);
   }
 
-  HandDevices devices_;
+  PageHands devices_;
   RunningWorld world_{three_balls(), {}, devices_};
   WorldFrame frame_;
 };

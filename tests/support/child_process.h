@@ -10,9 +10,9 @@
 
 namespace cotouch {
 
-// Runs `work` in a child and returns how it ended.
+// Runs `work` in a child. The thread sanitizer wants no other thread when one begins.
 template <class Work>
-int in_a_child(const Work& work) {
+pid_t begin_child(const Work& work) {
   const pid_t child = fork();
   if (child == 0) {
     int code = 90;
@@ -23,9 +23,19 @@ int in_a_child(const Work& work) {
     }
     _exit(code);
   }
+  return child;
+}
+
+// Waits for it: its code, or minus the signal that ended it.
+inline int end_of(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+template <class Work>
+int in_a_child(const Work& work) {
+  return end_of(begin_child(work));
 }
 
 // The largest file that this process may write: what a full disk does, without one.

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cotouch/base/random.h>
-#include <cotouch/contact/part.h>
+#include <cotouch/part/part.h>
 #include <cotouch/shapes/shapes.h>
 
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "support/prepared.h"
 
 namespace cotouch::elastic_test {
 
@@ -33,8 +35,7 @@ inline std::shared_ptr<const Part> make_bar(const BarOptions& options = {}) {
   elastic.tets.target_tets = 1500;
   for (const std::string& anchor : options.anchors) elastic.anchors.push_back(parse_anchor(anchor));
   settings.elastic = elastic;
-  NoProgress quiet;
-  return std::make_shared<const Part>(prepare_part(make_box(options.size), settings, quiet));
+  return testing_support::prepared(make_box(options.size), settings);
 }
 
 // Held at its low x end; of rubber.

@@ -1,8 +1,8 @@
 // Small worlds with closed-form answers: a peg of one point and a plate to press it on, a device that remembers.
 #pragma once
 
+#include <cotouch/device/device.h>
 #include <cotouch/field/build.h>
-#include <cotouch/touch/device.h>
 #include <cotouch/touch/loop.h>
 #include <cotouch/touch/touch_world.h>
 

@@ -341,12 +341,19 @@ bool hang_while_let_go() {
   }
   if (hung) {
     EXPECT_FALSE(loop->stop());
+    EXPECT_EQ(device->force.load(), 0);
+    EXPECT_EQ(second->device.force.load(), 0);
   }
-  stalls->in_driver.end();
   loop.reset();
-  world.reset();
+  world.reset();  // the address sanitizer sees it if the thread that is left behind comes back to these
   second.reset();
+  const std::uint64_t writes = device->writes.load();
+  stalls->in_driver.end();
+  // That thread finishes the call in which it hung, and asks for no other.
+  EXPECT_TRUE(!hung || eventually([&] { return device->writes.load() > writes; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(device->writes.load(), writes + (hung ? 1 : 0));
+  EXPECT_EQ(device->force.load(), 0);
   return undisturbed;
 }
 

@@ -2,7 +2,7 @@
 
 #include <cotouch/base/error.h>
 #include <cotouch/base/realtime.h>
-#include <cotouch/touch/scripted_device.h>
+#include <cotouch/device/scripted_device.h>
 
 #include "fixtures.h"
 #include "support/eventually.h"

@@ -2,10 +2,13 @@
 #include <cotouch/touch/recording_stream.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/touch/recording_format.h>
 
 #include "fixtures.h"
 #include "support/child_process.h"
 #include "support/eventually.h"
+#include "support/heap.h"
+#include "support/sanitized.h"
 #include "support/temporary_folder.h"
 
 #include <gtest/gtest.h>
@@ -74,6 +77,34 @@ TEST(RecordingStream, WritesWhatWasTakenAndSaysWhatItWas) {
   expect_in_order(read);
   ASSERT_EQ(read.events.size(), 1U);
   EXPECT_EQ(read.events[0].text, "half");
+}
+
+// Seventeen megabytes of samples. What waits for the disk is memory, so each look is taken when all of it is written.
+TEST(RecordingStream, TakesNoMoreMemoryThanWaitsForTheDisk) {
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer brings its own allocator";
+  const TemporaryFolder folder;
+  Recording recording = head();
+  std::uint64_t cycle = 0;
+  go_on(recording, cycle);
+  recording_format::Writer written;
+  visit(written, recording.samples[0], recording.hands, recording.pairs,
+        recording_format::version_of(recording));
+  const std::size_t each = written.bytes.size();
+  RecordingStream stream(folder / "a.cotrec", 1U << 30U, nullptr);
+  const auto run = [&] {
+    for (int i = 0; i < 2000; ++i, go_on(recording, cycle)) stream.take(recording);
+    return eventually([&] {
+      std::error_code none_yet;
+      const std::uintmax_t size = std::filesystem::file_size(folder / "a.cotrec", none_yet);
+      return !none_yet && size > (cycle - 10) * each;
+    });
+  };
+  ASSERT_TRUE(run());
+  const std::size_t before = heap_bytes();
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(run());
+  EXPECT_GT(cycle * each, 16U << 20U);
+  EXPECT_LT(heap_bytes(), before + (4U << 20U));
+  EXPECT_EQ(stream.problem(), "");
 }
 
 // Returns how many of the samples that it had taken were lost.

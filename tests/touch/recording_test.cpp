@@ -4,8 +4,8 @@
 #include <cotouch/base/hash.h>
 #include <cotouch/base/random.h>
 #include <cotouch/base/read_file.h>
-#include <cotouch/touch/scripted_device.h>
-#include <cotouch/touch/simulated_device.h>
+#include <cotouch/device/scripted_device.h>
+#include <cotouch/device/simulated_device.h>
 
 #include "fixtures.h"
 #include "support/eventually.h"
@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -305,11 +306,12 @@ TEST(Recording, RefusesNumbersThatAreNoneAndCountsBeyondTheFileEvenWithARightChe
   Recording recording = recorded_press();
   recording.samples.resize(3);
   const std::vector<std::byte> whole = bytes_of(recording);
-  // Any eight bytes made NaN or huge: refused, or read as something finite (a name, a count of contacts).
+  // Any eight bytes made NaN, endless or just very large: refused, or read as something finite (a name, a count).
   Random random(51);
   for (std::size_t at = 8; at + 16 <= whole.size(); at += 4) {
     std::vector<std::byte> bytes = whole;
-    const std::uint64_t poison = random.below(2) ? 0x7ff8000000000000ULL : 0xffffffffffffffffULL;
+    const std::uint64_t poisons[] = {0x7ff8000000000000ULL, 0xffffffffffffffffULL, std::bit_cast<std::uint64_t>(1e200)};
+    const std::uint64_t poison = poisons[random.below(3)];
     std::memcpy(bytes.data() + at, &poison, 8);
     sign(bytes, whole);
     try {
@@ -344,6 +346,21 @@ TEST(Recording, RefusesNumbersThatAreNoneAndCountsBeyondTheFileEvenWithARightChe
   std::vector<std::byte> longer = whole;
   longer.push_back(std::byte{0});
   EXPECT_THROW(parse_recording(longer, "longer"), Error);
+}
+
+// A replay computes with these, and nothing may come of it but a refusal.
+TEST(Recording, ForcesThatNoDeviceHasAreRefused) {
+  Recording recording = recorded_press();
+  recording.samples.resize(3);
+  ASSERT_EQ(recording.limiters.size(), 2U);
+  recording.limits.max_force = recording.motors[0].peak_force = 1e200;
+  recording.limiters[0] = {{{1e199, 0, 0}, {}}, 1, 0, 0};
+  EXPECT_THROW(parse_recording(bytes_of(recording), "strong"), Error);
+  recording.limits.max_force = recording.motors[0].peak_force = 1e5;
+  recording.limiters[0].last.force = {1e4, 0, 0};
+  EXPECT_NO_THROW(parse_recording(bytes_of(recording), "weaker"));
+  recording.limiters[0].last.force = {0, -1e7, 0};
+  EXPECT_THROW(parse_recording(bytes_of(recording), "strong again"), Error);
 }
 
 // As version 5 wrote it.
@@ -635,6 +652,25 @@ TEST(SharedRecording, CutsLongTextsBetweenCharactersAndKeepsABoundedNumberOfEven
   EXPECT_EQ(parse_recording(bytes_of(recording), "test").events.size(), k_recorded_events);
 }
 
+// As of a device with a loose contact, all day long.
+TEST(SharedRecording, HandsThatChangeAllTheTimeLeaveRoomForPeople) {
+  using Kind = RecordedEvent::Kind;
+  Recording recording = shared_session(1);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < k_recorded_events; ++i)
+    kept += append_event(recording, {i, 4, Kind::leads, i % 2 == 0 ? "3" : ""}) ? 1U : 0U;
+  EXPECT_EQ(kept, k_recorded_events / 2);
+  EXPECT_TRUE(append_event(recording, {7, 5, Kind::joined, "Ben"}));
+  EXPECT_TRUE(append_event(recording, {8, 5, Kind::said, "hello"}));
+  EXPECT_TRUE(append_event(recording, {9, 5, Kind::left, ""}));
+  EXPECT_EQ(recording.events.size(), kept + 3);
+  // Also once the stream has taken what there is.
+  recording.events_handed_on = recording.events.size();
+  recording.events.clear();
+  EXPECT_FALSE(append_event(recording, {10, 4, Kind::leads, "3"}));
+  EXPECT_TRUE(append_event(recording, {10, 5, Kind::joined, "Ben"}));
+}
+
 TEST(SharedRecording, KeepsWhatIsBeforeDamageAndRefusesEventsThatAreNone) {
   Recording recording = shared_session(3);
   append_event(recording, {2, 3, RecordedEvent::Kind::marked, "abc"});
@@ -652,7 +688,7 @@ TEST(SharedRecording, KeepsWhatIsBeforeDamageAndRefusesEventsThatAreNone) {
   const std::size_t event = parts[parts.size() - 2].first + 12;
   for (const auto& [at, value] : {std::pair{event + 4, 1U << 30U},
                                   {event + 8, 16U},
-                                  {event + 12, 5U},
+                                  {event + 12, 6U},
                                   {event + 16, 2U},
                                   {event + 16, 4U},
                                   {event + 16, 600U}}) {
@@ -661,6 +697,34 @@ TEST(SharedRecording, KeepsWhatIsBeforeDamageAndRefusesEventsThatAreNone) {
     sign(forged, whole);
     EXPECT_THROW(parse_recording(forged, "forged"), Error) << at - event << ": " << value;
   }
+}
+
+// Programs that know version 6 are to say that a file is newer if it has what they do not know. Before there were hands
+// that somebody leads, sessions were recorded in that version.
+TEST(SharedRecording, IsOfVersionSevenAndThoseOfSixAreRead) {
+  const auto version = [](const std::vector<std::byte>& file) { return std::to_integer<int>(file[8]); };
+  EXPECT_EQ(version(bytes_of(recorded_press())), 6);  // of a loop
+  Recording recording = shared_session(20);
+  append_event(recording, {2, 3, RecordedEvent::Kind::joined, "Ann"});
+  append_event(recording, {9, 3, RecordedEvent::Kind::reset, ""});
+  const auto as_version_6 = [&] {
+    const std::vector<std::byte> whole = bytes_of(recording);
+    EXPECT_EQ(version(whole), 7);
+    std::vector<std::byte> older = whole;
+    older[8] = std::byte{6};
+    sign(older, whole);
+    return older;
+  };
+  const Recording back = parse_recording(as_version_6(), "six");
+  EXPECT_TRUE(back.finished);
+  EXPECT_EQ(back.events, recording.events);
+  ASSERT_EQ(back.samples.size(), 20U);
+  for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(back.samples[i].hands, recording.samples[i].hands) << i;
+  EXPECT_EQ(back.samples[19].state_hash, recording.samples[19].state_hash);
+  // That version knew no such event.
+  append_event(recording, {12, 4, RecordedEvent::Kind::leads, "3"});
+  EXPECT_EQ(parse_recording(bytes_of(recording), "seven").events, recording.events);
+  EXPECT_THROW(parse_recording(as_version_6(), "six"), Error);
 }
 
 TEST(SharedRecording, IsNotPlayedInAWorldWithFewerHandsThanItHas) {

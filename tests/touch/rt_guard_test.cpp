@@ -25,8 +25,8 @@
 namespace cotouch::this_file {
 namespace {
 
-using Deed = std::function<void()>;
-using Guarded = std::function<void(const Deed&)>;  // runs it in a section or not
+using Action = std::function<void()>;
+using Guarded = std::function<void(const Action&)>;  // runs it in a section or not
 struct Breach {
   std::string name;
   std::function<void(const Guarded&)> run;  // hands one call to `guarded` and tidies up after it
@@ -210,10 +210,10 @@ TEST(RealtimeGuard, SeesAllocationsLocksAndWaitsInsideASectionOnly) {
     for (const Breach& breach : breaches)
       for (const bool inside : {false, true}) {
         const std::uint64_t before = RealtimeSection::breaches();
-        breach.run([inside](const Deed& deed) {
+        breach.run([inside](const Action& action) {
           std::optional<RealtimeSection> section;
           if (inside) section.emplace();
-          deed();
+          action();
         });
         const std::uint64_t seen = RealtimeSection::breaches() - before;
         EXPECT_EQ(seen > 0, inside) << breach.name;

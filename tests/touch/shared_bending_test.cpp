@@ -47,8 +47,8 @@ struct Follower {
 
   void pass(const HandInput& own) {
     if (cycles++ % 10 == 0) {
-      inputs[k_self] = shared_input(fast.local_hand(), told);
-      told = fast.local_hand().grasps;
+      inputs[k_self] = shared_input(fast.local_hands()[k_self], told);
+      told = fast.local_hands()[k_self].grasps;
       step(*slow_model, slow, inputs, scratch);
       for (HandInput& input : inputs) input.action = HandInput::Action::none;
       if (before_feeding) before_feeding(slow);
@@ -161,12 +161,18 @@ TEST(SharedBending, ARollbackWhileItIsHeldIsNoStepInTheForce) {
   Follower f(ElasticLaw::stvk);
   f.pass(hand_at(k_tip, true));
   f.pass(hand_at(k_tip + Vec3d{0, 0, 0.01}), 1000);
+  f.fastest = 0;
+  f.pass(hand_at(k_tip + Vec3d{0, 0, 0.01}), 100);
+  const double calm = f.fastest;
+  EXPECT_LT(calm, 1e-3);
   f.before_feeding = [&](WorldState& slow) {
     slow.bending()[0] += 2e-3;
     f.before_feeding = nullptr;
   };
   f.fastest = 0;
   f.pass(hand_at(k_tip + Vec3d{0, 0, 0.01}), 300);
+  EXPECT_FALSE(f.before_feeding);
+  EXPECT_GT(f.fastest, 10 * calm);  // it was felt
   // At most 0.15 m/s against the coupling's 1000 N/m, and what the bar answers by itself.
   EXPECT_LE(f.fastest, 0.2);
 }

@@ -2,8 +2,8 @@
 #include <cotouch/touch/followed_world.h>
 
 #include <cotouch/base/error.h>
+#include <cotouch/device/simulated_device.h>
 #include <cotouch/touch/loop.h>
-#include <cotouch/touch/simulated_device.h>
 
 #include "fixtures.h"
 
@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 namespace cotouch::this_file {
 namespace {
@@ -32,8 +33,7 @@ std::shared_ptr<const WorldModel> box_model(double tick, Holding holding, std::o
   bodies[1].holding = holding;
   bodies[1].mass.mass = 0.5;
   bodies[1].mass.inertia = Mat3::identity() * 5e-4;
-  return std::make_shared<const WorldModel>(bodies, model->settings(),
-                                            std::span<const std::pair<std::uint32_t, std::uint32_t>>{}, task);
+  return std::make_shared<const WorldModel>(bodies, model->settings(), std::span<const PairRule>{}, task);
 }
 
 HandInput hand_at(const Vec3d& position, HandInput::Action action = HandInput::Action::none) {
@@ -53,8 +53,8 @@ struct Follower {
   // A millisecond; every tenth begins with a tick of the slower world.
   void pass(const HandInput& own) {
     if (cycles % 10 == 0) {
-      inputs[k_self] = shared_input(fast.local_hand(), told);
-      told = fast.local_hand().grasps;
+      inputs[k_self] = shared_input(fast.local_hands()[k_self], told);
+      told = fast.local_hands()[k_self].grasps;
       step(*slow_model, slow, inputs, scratch);
       for (HandInput& input : inputs) input.action = HandInput::Action::none;
       if (before_feeding) before_feeding(slow);
@@ -234,7 +234,7 @@ TEST(SharedTouch, ABodyInItsPlaceEndsTheGraspAndOnlyTheSharedWorldSaysSo) {
   EXPECT_EQ(f.fast.state().head().task.done, 1);
   EXPECT_EQ(f.fast.state().bodies()[1].motion, static_cast<double>(Motion::fixed));
   EXPECT_LT(norm(f.fast.state().bodies()[1].pose.position - k_start), 1e-5);
-  EXPECT_EQ(f.fast.local_hand().body, 0U);
+  EXPECT_EQ(f.fast.local_hands()[k_self].body, 0U);
 }
 
 TEST(SharedTouch, AGraspThatTheSharedWorldForgetsEnds) {
@@ -253,10 +253,10 @@ TEST(SharedTouch, AGraspBetweenTwoTicksIsToldOnce) {
   const HandInput there = hand_at(k_start);
   const HandInput grasp = hand_at(k_start, HandInput::Action::grasp);
   f.fast.cycle(std::span(&there, 1));
-  EXPECT_EQ(shared_input(f.fast.local_hand(), 0).action, HandInput::Action::release);
+  EXPECT_EQ(shared_input(f.fast.local_hands()[k_self], 0).action, HandInput::Action::release);
   f.fast.cycle(std::span(&grasp, 1));
   for (int i = 0; i < 5; ++i) f.fast.cycle(std::span(&there, 1));
-  const LocalHand hand = f.fast.local_hand();
+  const LocalHand hand = f.fast.local_hands()[k_self];
   EXPECT_EQ(hand.grasps, 1U);
   HandInput told = shared_input(hand, 0);
   EXPECT_EQ(told.action, HandInput::Action::grasp);
@@ -267,33 +267,166 @@ TEST(SharedTouch, AGraspBetweenTwoTicksIsToldOnce) {
   HandInput plate = grasp;
   plate.body = k_plate;
   f.fast.cycle(std::span(&plate, 1));
-  EXPECT_EQ(f.fast.local_hand().grasps, 1U);
-  EXPECT_EQ(shared_input(f.fast.local_hand(), 1).action, HandInput::Action::release);
+  EXPECT_EQ(f.fast.local_hands()[k_self].grasps, 1U);
+  EXPECT_EQ(shared_input(f.fast.local_hands()[k_self], 1).action, HandInput::Action::release);
   f.fast.cycle({});
-  EXPECT_FALSE(shared_input(f.fast.local_hand(), 1).present);
+  EXPECT_FALSE(shared_input(f.fast.local_hands()[k_self], 1).present);
 }
 
-TEST(SharedTouch, TheFirstDeviceIsTheHandOfThisPeerAndOthersFeelNothing) {
+// Devices in places, each of which may take hold.
+struct SeveralDevices {
+  explicit SeveralDevices(FollowedWorld& followed) : world(followed) {
+    for (std::size_t i = 0; i < 3; ++i)
+      devices[i].on_read = [this, i](DeviceReading& reading) {
+        reading.pose.position = at[i];
+        reading.action = std::exchange(takes[i], false) ? HandInput::Action::grasp : HandInput::Action::none;
+        reading.body = k_peg;
+        return there[i];
+      };
+  }
+  double force(std::size_t i) const { return devices[i].force.load(); }
+  // Of the slower world.
+  void tick() {
+    const LocalHands& hands = world.local_hands();
+    for (std::size_t i = 0; i < k_hands; ++i) {
+      inputs[i] = shared_input(hands[i], told[i]);
+      told[i] = hands[i].grasps;
+    }
+    step(*slow_model, slow, inputs, scratch);
+    EXPECT_TRUE(world.follow(slow));
+  }
+  void pass_tick() {
+    tick();
+    loop.run_cycles(10);
+  }
+
+  FollowedWorld& world;
+  std::shared_ptr<const WorldModel> slow_model = box_model(0.01, Holding::quasi_static);
+  WorldState slow{*slow_model};
+  StepScratch scratch{*slow_model};
+  std::array<HandInput, k_hands> inputs{};
+  std::array<std::uint32_t, k_hands> told{};
+  std::array<testing::ProbeDevice, 3> devices;
+  std::array<Vec3d, 3> at{k_start, k_start, k_start};
+  std::array<bool, 3> takes{}, there{true, true, true};
+  TouchLoop loop{{&devices[0], &devices[1], &devices[2]}, world, {}};
+};
+
+TEST(SharedTouch, WithOneHandItIsTheDevicesThatTakesHold) {
   FollowedWorld world(box_model(1e-3, Holding::quasi_static), k_self);
-  testing::ProbeDevice first(k_peg), second(k_peg);
-  Vec3d at = k_start;
-  first.on_read = [&](DeviceReading& reading) {
-    reading.pose.position = at;
-    return true;
-  };
-  second.on_read = [](DeviceReading& reading) {
-    reading.pose.position = {0.3, 0, 0};
-    return true;
-  };
-  TouchLoop loop({&first, &second}, world, {});
-  loop.run_cycles(10);
-  at.z = -0.003;
-  loop.run_cycles(300);
+  SeveralDevices with(world);
+  with.loop.run_cycles(10);
+  EXPECT_EQ(world.hand_of(0), k_self);  // nobody has taken hold: the first that is there
+  EXPECT_EQ(world.hand_of(1), k_no_hand);
+  EXPECT_TRUE(world.has_room());
+  with.takes[1] = true;
+  with.loop.run_cycles(1);
+  EXPECT_EQ(world.hand_of(0), k_no_hand);
+  EXPECT_EQ(world.hand_of(1), k_self);
+  EXPECT_FALSE(world.has_room());
+  with.at[1].z = -0.003;
+  with.loop.run_cycles(300);
   EXPECT_EQ(world.state().hands()[k_self].body, 1);
-  EXPECT_EQ(world.state().hands()[0].present, 0);
-  EXPECT_GT(first.force.load(), 1);
-  EXPECT_EQ(second.force.load(), 0);
+  EXPECT_GT(with.force(1), 1);
+  EXPECT_EQ(with.force(0), 0);
+  // What is held stays where it is.
+  with.takes[0] = true;
+  with.loop.run_cycles(10);
+  EXPECT_EQ(world.hand_of(1), k_self);
+  EXPECT_GT(with.force(1), 1);
+  EXPECT_EQ(with.force(0), 0);
+  with.there[1] = false;
+  with.loop.run_cycles(1);
+  EXPECT_EQ(world.hand_of(0), k_self);
+  EXPECT_EQ(world.hand_of(1), k_no_hand);
+  EXPECT_EQ(world.state().hands()[k_self].body, -1);
   EXPECT_THROW(FollowedWorld(box_model(1e-3, Holding::dynamic), k_hands), Error);
+}
+
+// Two pull at one body from both sides: it stays, and each feels what it is pulled with.
+TEST(SharedTouch, EveryDeviceLeadsAHandOfItsOwn) {
+  FollowedWorld world(box_model(1e-3, Holding::quasi_static), k_self);
+  world.set_usable(1U << 12 | 1U << 5 | 1U << k_self);
+  SeveralDevices with(world);
+  with.takes = {true, true, false};
+  with.loop.run_cycles(10);
+  EXPECT_EQ(world.hand_of(0), k_self);
+  EXPECT_EQ(world.hand_of(1), 5U);
+  EXPECT_EQ(world.hand_of(2), 12U);
+  EXPECT_TRUE(world.has_room());  // the third holds nothing
+  with.at[0].x = 0.004;
+  with.at[1].x = -0.004;
+  with.loop.run_cycles(500);
+  for (const std::size_t hand : {k_self, std::size_t{5}}) EXPECT_EQ(world.state().hands()[hand].body, 1);
+  EXPECT_EQ(world.state().hands()[12].body, -1);
+  EXPECT_LT(norm(world.state().bodies()[1].pose.position - k_start), 1e-4);
+  EXPECT_NEAR(with.force(0), 4, 0.05);
+  EXPECT_NEAR(with.force(1), 4, 0.05);
+  EXPECT_EQ(with.force(2), 0);
+  const LocalHands& hands = world.local_hands();
+  EXPECT_EQ(hands[k_self].body, k_peg);
+  EXPECT_EQ(hands[5].body, k_peg);
+  EXPECT_TRUE(hands[12].input.present);
+  EXPECT_EQ(hands[12].body, 0U);
+  EXPECT_FALSE(hands[4].input.present);
+}
+
+// The other one pulls on as well.
+TEST(SharedTouch, AHandThatIsExchangedPullsAsBeforeAgainstAnother) {
+  FollowedWorld world(box_model(1e-3, Holding::quasi_static), k_self);
+  world.set_usable(1U << 5);
+  SeveralDevices with(world);
+  with.takes = {true, true, false};
+  for (int i = 0; i < 10; ++i) with.pass_tick();
+  with.at[0].x = 0.004;
+  with.at[1].x = -0.004;
+  for (int i = 0; i < 100; ++i) with.pass_tick();
+  for (const std::size_t device : {0U, 1U}) EXPECT_NEAR(with.force(device), 4, 0.1);
+  world.set_usable(1U << 12);
+  for (int i = 0; i < 50; ++i) {
+    with.pass_tick();
+    for (const std::size_t device : {0U, 1U}) ASSERT_NEAR(with.force(device), 4, 0.3) << i;
+  }
+  for (const std::size_t device : {0U, 1U}) EXPECT_NEAR(with.force(device), 4, 0.1);
+  EXPECT_LT(norm(with.slow.bodies()[1].pose.position - k_start), 1e-4);
+}
+
+// A newcomer has the number: the device goes on with another one, and neither lets go nor feels a step.
+TEST(SharedTouch, AHandThatIsTakenIsExchangedWithoutAStepInForce) {
+  FollowedWorld world(box_model(1e-3, Holding::quasi_static), k_self);
+  world.set_usable(1U << 5);
+  SeveralDevices with(world);
+  with.takes[1] = true;
+  with.pass_tick();
+  ASSERT_EQ(world.hand_of(1), 5U);
+  for (int i = 0; i < 10; ++i) with.pass_tick();
+  with.at[1].z = -0.003;  // pressed onto the plate
+  for (int i = 0; i < 100; ++i) with.pass_tick();
+  const double before = with.force(1);
+  EXPECT_GT(before, 1);
+  EXPECT_EQ(with.slow.hands()[5].body, 1);
+  world.set_usable(1U << 12);
+  double last = before;
+  for (int i = 0; i < 500; ++i) {
+    if (i % 10 == 0) with.tick();
+    with.loop.run_cycles(1);
+    ASSERT_LE(std::abs(with.force(1) - last), 0.15) << i;  // N in a millisecond
+    last = with.force(1);
+    ASSERT_NEAR(last, before, 0.1 * before) << i;
+  }
+  EXPECT_NEAR(last, before, 0.02 * before);
+  EXPECT_EQ(world.hand_of(1), 12U);
+  EXPECT_EQ(world.state().hands()[12].body, 1);
+  EXPECT_EQ(with.slow.hands()[12].body, 1);
+  EXPECT_EQ(with.slow.hands()[5].present, 0);
+  EXPECT_EQ(world.state().hands()[5].present, 0);
+  // No other is left: then it has none, and the body is let go of.
+  with.takes[0] = true;
+  with.loop.run_cycles(1);
+  world.set_usable(0);
+  with.loop.run_cycles(1);
+  EXPECT_EQ(world.hand_of(1), k_no_hand);
+  EXPECT_EQ(with.force(1), 0);
 }
 
 // Two machines that learn of each other's hand `delay` ticks late. Each takes its world back to where both hands are
@@ -312,8 +445,9 @@ class TwoPeers {
 
   void pass_tick() {
     for (const auto& peer : peers_) {
-      peer->sent.push_back(quantised(shared_input(peer->fast.local_hand(), peer->told)));
-      peer->told = peer->fast.local_hand().grasps;
+      const LocalHand& hand = peer->fast.local_hands()[peer->fast.self()];
+      peer->sent.push_back(quantised(shared_input(hand, peer->told)));
+      peer->told = hand.grasps;
     }
     const std::size_t now = peers_[0]->sent.size() - 1;
     if (now >= delay_) step_both(objective_, now - delay_, now - delay_, 0);
@@ -365,7 +499,7 @@ class TwoPeers {
 };
 
 // One hand stays, the other pulls 1 cm aside and stays there; a tick, six and twelve apart.
-TEST(SharedTouch, TwoHandsOnOneBodySettleHoweverLateTheyLearnOfEachOther) {
+TEST(SharedTouch, TwoHandsOnOneBodySettleHoweverLateTheyHear) {
   const Pose start{k_start, {}}, aside{k_start + Vec3d{0.01, 0, 0}, {}};
   std::vector<Pose> pulls{start, start, aside};
   pulls.resize(22, aside);  // a key repeated is a pause of 0.2 s

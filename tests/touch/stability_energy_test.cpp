@@ -216,8 +216,7 @@ TEST(StabilityEnergy, WhatAGroundThrowsUpIsCreated) {
   bodies.push_back(thrown);
   WorldSettings settings = trial.model->settings();
   settings.gravity = {0, 0, -9.81};
-  trial.model = std::make_shared<const WorldModel>(
-      bodies, settings, std::vector<std::pair<std::uint32_t, std::uint32_t>>{{testing::k_peg, 9}});
+  trial.model = std::make_shared<const WorldModel>(bodies, settings, std::vector<PairRule>{{testing::k_peg, 9, false}});
   const double work = 0.5 * 9.81 * 0.002;  // lifted by as much
   EXPECT_NEAR(try_stability(trial).touching_energy, work, 0.1 * work);
 }

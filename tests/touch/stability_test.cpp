@@ -18,9 +18,13 @@ constexpr double k_rigid = 1e7;  // N/m
 
 const Pose k_above{{0, 0, 0.005}, {}};
 
-// A peg of one point over whatever field there is.
+// One point that touches, and a second one far above it: the body with more points brings them.
+const std::vector<Vec3d> k_one_point{{0, 0, 0}, {0, 0, 0.5}};
+
+// A peg of these points over some field.
 std::shared_ptr<const WorldModel> model_over(const std::shared_ptr<const Part>& ground, double contact, double coupling,
-                                             const Pose& start) {
+                                             const Pose& start, const std::string& engine = {},
+                                             const std::vector<Vec3d>& points = k_one_point) {
   BodyModel fixed;
   fixed.id = testing::k_plate;
   fixed.name = "ground";
@@ -29,15 +33,15 @@ std::shared_ptr<const WorldModel> model_over(const std::shared_ptr<const Part>& 
   peg.id = k_peg;
   peg.name = "peg";
   peg.motion = Motion::free;
-  // A second point far above the first: the body with more points brings them.
-  peg.pieces = {{testing::points_part({{0, 0, 0}, {0, 0, 0.5}}), {}}};
+  peg.pieces = {{testing::points_part(points), {}}};
   peg.start = start;
   peg.mass.mass = 0.1;
   peg.mass.inertia = Mat3::identity() * 1e-4;
   WorldSettings settings;
   settings.contact.stiffness = contact;
   settings.coupling.linear_stiffness = coupling;
-  return std::make_shared<const WorldModel>(std::vector<BodyModel>{fixed, peg}, settings);
+  const PairRule rule{testing::k_plate, k_peg, true, engine};
+  return std::make_shared<const WorldModel>(std::vector<BodyModel>{fixed, peg}, settings, std::span(&rule, 1));
 }
 
 // A point pressed onto a wall and slid along it, at a share of the device's passive stiffness. Ten substeps are enough
@@ -252,6 +256,45 @@ TEST(Stability, AFastHandThatTapsIsJudgedByTheLimitToo) {
     EXPECT_EQ(outcome.creates_energy(), share > 1)
         << share << ": " << outcome.energy_created << " and " << outcome.touching_energy << " J, allowed "
         << outcome.sampling_energy;
+  }
+}
+
+TEST(Stability, EveryEngineIsJudgedAlike) {
+  StabilityTrial trial = wall_trial(0.5);
+  const StabilityOutcome usual = try_stability(trial);
+  for (const EngineKind* kind : engine_kinds()) {
+    trial.model = model_over(testing::plate_part(), k_rigid, 0.5 * trial.device.passive_stiffness(), k_above,
+                             std::string(kind->name()));
+    const StabilityOutcome outcome = try_stability(trial);
+    EXPECT_GT(outcome.largest_force, 1) << kind->name();
+    // Of two points and one level, so that even the gaps are the same.
+    EXPECT_EQ(outcome.largest_force, usual.largest_force) << kind->name();
+    EXPECT_EQ(outcome.touching_energy, usual.touching_energy) << kind->name();
+  }
+}
+
+// A ball of five hundred points on four levels, where engines find what presses in different ways, and how far it may
+// move: each keeps to the bounds of its own trial.
+TEST(Stability, EveryEngineIsCalmWithSeveralLevels) {
+  std::vector<Vec3d> points;
+  const Shell ball = contact_test::ball_shell(0.01, 500, 1);
+  for (const Vec3f& p : ball.data().positions) points.emplace_back(p);
+  for (const EngineKind* kind : engine_kinds()) {
+    SCOPED_TRACE(kind->name());
+    StabilityTrial trial = wall_trial(0.5);
+    for (Pose& key : trial.keys) key.position.z += 0.01;  // of its middle
+    trial.model = model_over(testing::plate_part(), 1e5, 0.5 * trial.device.passive_stiffness(), trial.keys[0],
+                             std::string(kind->name()), points);
+    ASSERT_EQ(trial.model->pairs().size(), 1U);
+    EXPECT_EQ(trial.model->engine(trial.model->pairs()[0]).levels(), 4U);
+    const StabilityOutcome outcome = try_stability(trial);
+    EXPECT_TRUE(outcome.stable);
+    EXPECT_LT(outcome.rest_speed, trial.calm_speed);
+    EXPECT_FALSE(outcome.growing);
+    EXPECT_LE(outcome.slide_speed, outcome.allowed_speed);
+    EXPECT_FALSE(outcome.creates_energy()) << outcome.energy_created << " and " << outcome.touching_energy << " J";
+    EXPECT_GT(outcome.largest_force, 1);
+    EXPECT_GT(outcome.touching, 1000U);
   }
 }
 

@@ -93,8 +93,7 @@ class Play {
   double deepest_in_cells() const {
     double deepest = 0;
     for (std::size_t p = 0; p < model_->pairs().size(); ++p)
-      deepest = std::max(deepest, static_cast<double>(scratch_.contact(p).stats.deepest /
-                                                      model_->engine(model_->pairs()[p]).field().spacing()));
+      deepest = std::max(deepest, static_cast<double>(scratch_.contact(p).stats.deepest) / model_->pairs()[p].feature);
     return deepest;
   }
   // By how much a place of a bending body has moved in its body's frame.

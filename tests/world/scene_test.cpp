@@ -2,8 +2,8 @@
 #include <cotouch/world/scene.h>
 
 #include <cotouch/base/error.h>
-#include <cotouch/contact/asset.h>
-#include <cotouch/contact/part.h>
+#include <cotouch/part/asset.h>
+#include <cotouch/part/part.h>
 #include <cotouch/shapes/shapes.h>
 #include <cotouch/world/hand_path.h>
 #include <cotouch/world/step.h>
@@ -99,7 +99,9 @@ TEST(ScenesSlow, StartFreeAndTouchSomethingWhenLed) {
     WorldState state(*model);
     step(*model, state, script_inputs(scene, 0, true), scratch);
     for (std::size_t i = 0; i < model->pairs().size(); ++i)
-      EXPECT_LE(scratch.contact(i).stats.deepest, 0.25F * model->engine(model->pairs()[i]).field().spacing()) << i;
+      EXPECT_LE(static_cast<double>(scratch.contact(i).stats.deepest),
+                0.25 * model->engine(model->pairs()[i]).extent().finest_feature)
+          << i;
     for (const HandScript& script : scene.scripts) EXPECT_NE(scene.find(script.body), nullptr);
     if (scene.scripts.empty()) continue;
 

@@ -1,7 +1,9 @@
 // A step that can be taken back: snapshots, hashes, and every scene stepped twice.
+#include "support/engines.h"
 #include "world/support.h"
 
 #include <cotouch/base/error.h>
+#include <cotouch/base/invariant.h>
 #include <cotouch/base/random.h>
 #include <cotouch/world/pushing_hands.h>
 
@@ -11,6 +13,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 namespace cotouch::this_file {
 namespace {
@@ -33,40 +36,64 @@ std::vector<HandInput> busy_inputs(int i) {
   return {i == 20 ? grasping(4, a) : i == 150 ? releasing(a) : hand_at(a), i == 40 ? grasping(5, b) : hand_at(b)};
 }
 
-// Every step of every scene: taken, taken back, taken again on memory that remembers other things, or nothing.
+// Steps of a scene in which hands go their whole way, or `longest_way` seconds of it: each is taken, taken back, and
+// taken again on memory that remembers other things, or nothing.
+void expect_steps_taken_again_are_the_same(Scene scene, std::uint64_t most_steps, double longest_way) {
+  scene.scripts = pushing_hands(scene);
+  const auto model = make_model(scene, {.tick = 1e-2, .hands = 4, .budget = WorkBudget::of(400)});
+  const std::vector<HandPath> paths = script_paths(scene);
+  double longest = 1;
+  for (const HandPath& path : paths) longest = std::max(longest, path.duration());
+  const double way = std::min(longest, longest_way);
+  const std::uint64_t steps = std::min(most_steps, static_cast<std::uint64_t>(way / 1e-2));
+  WorldState state(*model), again(*model), back(*model);
+  StepScratch warm(*model, true), bare(*model), hoarding(*model, true);
+  bool touched = false;
+  for (std::uint64_t i = 0; i < steps; ++i) {
+    const std::vector<HandInput> inputs = scripted(scene, paths, i, way / static_cast<double>(steps));
+    back = state;
+    step(*model, state, inputs, warm);
+    touched = touched || warm.stats().in_contact > 0;
+    ASSERT_TRUE(again.restore(back.bytes()));
+    step(*model, again, inputs, bare);
+    ASSERT_TRUE(again == state) << "step " << i;
+    ASSERT_EQ(again.hash(), state.hash());
+    // The same scratch again, after it has been used for a step from elsewhere.
+    if (i % 10 == 0) {
+      WorldState elsewhere(*model);
+      step(*model, elsewhere, inputs, hoarding);
+    }
+    again = back;
+    step(*model, again, inputs, hoarding);
+    ASSERT_TRUE(again == state) << "step " << i;
+  }
+  EXPECT_TRUE(touched);
+}
+
 TEST(WorldSyncSlow, EveryStepOfEverySceneTakenBackAndTakenAgainIsTheSame) {
   for (const std::string& name : builtin_scene_names()) {
     SCOPED_TRACE(name);
-    Scene scene = small_scene(name);
-    scene.scripts = pushing_hands(scene);
-    const auto model = make_model(scene, {.tick = 1e-2, .hands = 4, .budget = WorkBudget::of(400)});
-    const std::vector<HandPath> paths = script_paths(scene);
-    double longest = 1;
-    for (const HandPath& path : paths) longest = std::max(longest, path.duration());
-    WorldState state(*model), again(*model), back(*model);
-    StepScratch warm(*model, true), bare(*model), hoarding(*model, true);
-    bool touched = false;
-    const auto steps = static_cast<std::uint64_t>(std::min(longest, 6.0) / 1e-2);
-    for (std::uint64_t i = 0; i < steps; ++i) {
-      const std::vector<HandInput> inputs = scripted(scene, paths, i, 1e-2);
-      back = state;
-      step(*model, state, inputs, warm);
-      touched = touched || warm.stats().in_contact > 0;
-      ASSERT_TRUE(again.restore(back.bytes()));
-      step(*model, again, inputs, bare);
-      ASSERT_TRUE(again == state) << "step " << i;
-      ASSERT_EQ(again.hash(), state.hash());
-      // The same scratch again, after it has been used for a step from elsewhere.
-      if (i % 10 == 0) {
-        WorldState elsewhere(*model);
-        step(*model, elsewhere, inputs, hoarding);
-      }
-      again = back;
-      step(*model, again, inputs, hoarding);
-      ASSERT_TRUE(again == state) << "step " << i;
-    }
-    EXPECT_TRUE(touched);
+    expect_steps_taken_again_are_the_same(small_scene(name), 600, 6);
   }
+}
+
+// It asks every point, so of some scenes, in fewer steps that go the whole way.
+TEST(WorldSyncSlow, StepsOfTheExhaustiveEngineTakenAgainAreTheSame) {
+  for (const char* name : {"ball-socket", "stack", "docking"}) {
+    SCOPED_TRACE(name);
+    expect_steps_taken_again_are_the_same(with_engine(small_scene(name), "exhaustive"), 150, 1e9);
+  }
+  Scene bending = builtin_scene("soft-bar");
+  for (SceneBody& body : bending.bodies)
+    for (ScenePart& part : body.parts) {
+      part.settings.field.resolution = 40;
+      part.settings.shell.points = 500;
+      if (part.settings.elastic) part.settings.elastic->tets.target_tets = 600;
+      part.part = testing_support::prepared(*part.mesh, part.settings);
+    }
+  const auto bends = [](const SceneBody& body) { return body.parts[0].part->elastic != nullptr; };
+  ASSERT_TRUE(std::ranges::any_of(bending.bodies, bends));
+  expect_steps_taken_again_are_the_same(with_engine(bending, "exhaustive"), 150, 1e9);
 }
 
 TEST(WorldState, GoesOnAlikeFromItsBytesOnOtherMemory) {
@@ -195,6 +222,46 @@ TEST(WorldState, ABodyWithoutPathOrMassStaysWhereItIs) {
   }
 }
 
+// A state that is not that of the world is not stepped: every index into it would be wrong.
+TEST(WorldState, OfAnotherLayoutIsNotStepped) {
+  const auto model = busy_model();
+  World world(model);
+  world.step(busy_inputs(0));
+  EXPECT_TRUE(world.state.fits(*model));
+  const auto is_refused = [&](WorldState state) {
+    const WorldState before = state;
+    const InvariantWatch watch;
+    step(*model, state, busy_inputs(1), world.scratch);
+    EXPECT_TRUE(state == before);
+    EXPECT_FALSE(state.fits(*model));
+    return watch.broken() != nullptr && std::string_view(watch.broken()) == k_layout_invariant;
+  };
+  WorldSettings settings = earthly();
+  settings.hands = 2;
+  EXPECT_TRUE(is_refused(WorldState(*model->with(settings))));
+  EXPECT_TRUE(is_refused(WorldState(WorldModel({floor_body()}, earthly()))));
+  EXPECT_TRUE(is_refused(WorldState()));
+  for (const double body : {5.0, -2.0, std::nan(""), 1e300}) {  // of five bodies
+    WorldState state = world.state;
+    state.hands()[0].body = body;
+    EXPECT_TRUE(is_refused(state)) << body;
+  }
+  // Nor a sound one in the scratch of another world.
+  World other({floor_body()}, earthly());
+  WorldState state = world.state;
+  const InvariantWatch watch;
+  step(*model, state, busy_inputs(1), other.scratch);
+  EXPECT_TRUE(state == world.state);
+  EXPECT_STREQ(watch.broken(), k_layout_invariant);
+}
+
+TEST(WorldState, OfAnotherLayoutEndsTheProgramWhereNobodyWatches) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  World world(busy_model());
+  WorldState state;
+  EXPECT_DEATH(step(*world.model, state, {}, world.scratch), "not laid out as its model says");
+}
+
 TEST(WorldState, HasAnotherHashAfterAnyChange) {
   const auto model = busy_model();
   const WorldState state(*model);
@@ -219,39 +286,40 @@ TEST(WorldModel, HasAnotherHashIfAnythingAboutItDiffers) {
   const auto make = [](const auto& change) {
     std::vector<BodyModel> bodies{floor_body(), free_block(2, {{0, 0, 0.1}, {}})};
     WorldSettings settings = earthly();
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> excluded;
-    change(bodies, settings, excluded);
-    return WorldModel(bodies, settings, excluded).hash();
+    std::vector<PairRule> rules;
+    change(bodies, settings, rules);
+    return WorldModel(bodies, settings, rules).hash();
   };
   using Bodies = std::vector<BodyModel>;
-  using Excluded = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-  const std::uint64_t same = make([](Bodies&, WorldSettings&, Excluded&) {});
-  EXPECT_EQ(make([](Bodies& b, WorldSettings&, Excluded&) { b[1].name = "another name"; }), same);
+  using Rules = std::vector<PairRule>;
+  const std::uint64_t same = make([](Bodies&, WorldSettings&, Rules&) {});
+  EXPECT_EQ(make([](Bodies& b, WorldSettings&, Rules&) { b[1].name = "another name"; }), same);
   std::vector<std::uint64_t> seen{same};
   const auto differs = [&](const auto& change) { seen.push_back(make(change)); };
-  differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].start.position.x = 1e-9; });
-  differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].mass.mass *= 1.01; });
-  differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].clearance = 1e-4; });
+  differs([](Bodies& b, WorldSettings&, Rules&) { b[1].start.position.x = 1e-9; });
+  differs([](Bodies& b, WorldSettings&, Rules&) { b[1].mass.mass *= 1.01; });
+  differs([](Bodies& b, WorldSettings&, Rules&) { b[1].clearance = 1e-4; });
   for (const double speed : {0.1, 0.2})
-    differs([speed](Bodies& b, WorldSettings&, Excluded&) {
+    differs([speed](Bodies& b, WorldSettings&, Rules&) {
       b[0].motion = Motion::path;
       b[0].path = HandPath(std::vector<Pose>{{}, {{0.1, 0, 0}, {}}}, speed);
     });
-  differs([](Bodies&, WorldSettings& s, Excluded&) { s.gravity.z = -9.8; });
-  differs([](Bodies&, WorldSettings& s, Excluded&) { s.linear_drag = 0.1; });
-  differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].holding = Holding::dynamic; });
-  differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].pieces[0].part = ball_part(); });
-  differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].pieces[0].place.position.z = 0.001; });
-  differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].start_spin.x = 1; });
-  differs([](Bodies& b, WorldSettings&, Excluded&) { b[1].id = 3; });
-  differs([](Bodies&, WorldSettings& s, Excluded&) { s.tick = 2e-3; });
-  differs([](Bodies&, WorldSettings& s, Excluded&) { s.friction = 0.31; });
-  differs([](Bodies&, WorldSettings& s, Excluded&) { s.restitution = 0.31; });
-  differs([](Bodies&, WorldSettings& s, Excluded&) { s.contact.stiffness *= 2; });
-  differs([](Bodies&, WorldSettings& s, Excluded&) { s.coupling.max_force = 7; });
-  differs([](Bodies&, WorldSettings& s, Excluded&) { s.budget = WorkBudget::of(100); });
-  differs([](Bodies&, WorldSettings& s, Excluded&) { s.hands = 2; });
-  differs([](Bodies&, WorldSettings&, Excluded& e) { e.emplace_back(1, 2); });
+  differs([](Bodies&, WorldSettings& s, Rules&) { s.gravity.z = -9.8; });
+  differs([](Bodies&, WorldSettings& s, Rules&) { s.linear_drag = 0.1; });
+  differs([](Bodies& b, WorldSettings&, Rules&) { b[1].holding = Holding::dynamic; });
+  differs([](Bodies& b, WorldSettings&, Rules&) { b[1].pieces[0].part = ball_part(); });
+  differs([](Bodies& b, WorldSettings&, Rules&) { b[1].pieces[0].place.position.z = 0.001; });
+  differs([](Bodies& b, WorldSettings&, Rules&) { b[1].start_spin.x = 1; });
+  differs([](Bodies& b, WorldSettings&, Rules&) { b[1].id = 3; });
+  differs([](Bodies&, WorldSettings& s, Rules&) { s.tick = 2e-3; });
+  differs([](Bodies&, WorldSettings& s, Rules&) { s.friction = 0.31; });
+  differs([](Bodies&, WorldSettings& s, Rules&) { s.restitution = 0.31; });
+  differs([](Bodies&, WorldSettings& s, Rules&) { s.contact.stiffness *= 2; });
+  differs([](Bodies&, WorldSettings& s, Rules&) { s.coupling.max_force = 7; });
+  differs([](Bodies&, WorldSettings& s, Rules&) { s.budget = WorkBudget::of(100); });
+  differs([](Bodies&, WorldSettings& s, Rules&) { s.hands = 2; });
+  differs([](Bodies&, WorldSettings&, Rules& r) { r.push_back({1, 2, false}); });
+  differs([](Bodies&, WorldSettings&, Rules& r) { r.push_back({1, 2, true, "exhaustive"}); });
   std::sort(seen.begin(), seen.end());
   EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
 }

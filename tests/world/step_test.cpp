@@ -115,19 +115,35 @@ TEST(WorldStep, MomentumIsKeptWhenBodiesCollide) {
   }
 }
 
-TEST(WorldStep, ABallHitsAnotherOfItsMassAndStops) {
+// Two balls of one mass head on, the one at 1 m/s and the other at rest: they part with the share e of that speed, so
+// that the one is left with (1 - e) / 2 and the other has (1 + e) / 2.
+//
+// The step misses that by a little, for which there are bounds. A collision is a damper twenty times as hard as the
+// mass, in one substep: it leaves (20 e - 1) / 21 instead of e, so (1 + e) / 21 of the speed may be missing. And the
+// 0.2 mm that the balls may have got into each other come out within 5 ms, which may add 0.04 m/s. Today e = 0.3 gives
+// 0.284, and e = 1 gives 0.950.
+void expect_speeds_after_a_collision(double restitution) {
+  SCOPED_TRACE(restitution);
   WorldSettings settings = plain();
   settings.friction = 0;
+  settings.restitution = restitution;
   BodyModel cue = free_ball(1, {-0.06, 0, 0}, {1, 0, 0}), other = free_ball(2, {0, 0, 0});
   cue.pieces = other.pieces = {{fine_ball_part(), {}}};
   World world({cue, other}, settings);
   world.run(0.2);
-  // Between plastic (1/2, 1/2) and elastic (0, 1).
-  EXPECT_NEAR(world.body(1).velocity.x + world.body(2).velocity.x, 1, 1e-9);
-  EXPECT_GT(world.body(2).velocity.x, 0.5);
-  EXPECT_LE(world.body(2).velocity.x, 1 + 1e-9);
-  EXPECT_GE(world.body(1).velocity.x, -1e-9);
-  EXPECT_NEAR(world.body(2).velocity.y, 0, 0.05);
+  const Vec3d left = world.body(1).velocity, given = world.body(2).velocity;
+  EXPECT_NEAR(left.x + given.x, 1, 1e-9);
+  EXPECT_GE(given.x - left.x, restitution - (1 + restitution) / 21);
+  EXPECT_LE(given.x - left.x, restitution + 0.04);
+  EXPECT_NEAR(given.y, 0, 0.005);  // a ball of eight thousand points is not quite round
+}
+
+TEST(WorldStep, ABallHitsAnotherOfItsMassAndStops) {
+  expect_speeds_after_a_collision(1);
+}
+
+TEST(WorldStep, ABallHitsAnotherOfItsMassAndFollowsItMoreSlowly) {
+  expect_speeds_after_a_collision(WorldSettings{}.restitution);
 }
 
 // Two balls head on. What is lost and gained by the length of a substep against the 5 ms in which contacts recover, and
@@ -392,9 +408,9 @@ TEST(WorldStep, AContactNeverPulls) {
 
 TEST(WorldStep, ExcludedBodiesPassThroughEachOther) {
   for (const bool excluded : {false, true}) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
-    if (excluded) pairs.emplace_back(2, 1);
-    World world({free_ball(1, {-0.06, 0, 0}, {1, 0, 0}), free_ball(2, {0, 0, 0})}, plain(), pairs);
+    std::vector<PairRule> rules;
+    if (excluded) rules.push_back({2, 1, false});
+    World world({free_ball(1, {-0.06, 0, 0}, {1, 0, 0}), free_ball(2, {0, 0, 0})}, plain(), rules);
     EXPECT_EQ(world.model->pairs().size(), excluded ? 0U : 1U);
     world.run(0.2);
     EXPECT_EQ(world.body(1).pose.position.x > world.body(2).pose.position.x, excluded);

@@ -9,6 +9,8 @@
 #include <map>
 #include <string>
 
+#include "support/prepared.h"
+
 namespace cotouch::world_test {
 
 constexpr double k_block = 0.04;   // edge of a block, metres
@@ -19,8 +21,7 @@ inline std::shared_ptr<const Part> prepared(const TriangleMesh& mesh, int resolu
   PartSettings settings;
   settings.field.resolution = resolution;
   settings.shell.points = points;
-  NoProgress quiet;
-  return std::make_shared<const Part>(prepare_part(mesh, settings, quiet));
+  return testing_support::prepared(mesh, settings);
 }
 
 inline const std::shared_ptr<const Part>& block_part() {
@@ -103,9 +104,9 @@ struct World {
   StepScratch scratch;
 
   explicit World(std::shared_ptr<const WorldModel> m) : model(std::move(m)), state(*model), scratch(*model, true) {}
-  World(std::vector<BodyModel> bodies, const WorldSettings& settings,
-        const std::vector<std::pair<std::uint32_t, std::uint32_t>>& excluded = {}, std::optional<Task> task = {})
-      : World(std::make_shared<const WorldModel>(std::move(bodies), settings, excluded, std::move(task))) {}
+  World(std::vector<BodyModel> bodies, const WorldSettings& settings, const std::vector<PairRule>& rules = {},
+        std::optional<Task> task = {})
+      : World(std::make_shared<const WorldModel>(std::move(bodies), settings, rules, std::move(task))) {}
 
   void step(const std::vector<HandInput>& inputs = {}) { cotouch::step(*model, state, inputs, scratch); }
   void run(double seconds, const std::vector<HandInput>& inputs = {}) {

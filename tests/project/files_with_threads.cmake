@@ -1,0 +1,40 @@
+# Fails if a file has threads and the thread sanitizer's build would leave it out.
+# Usage: cmake "-DROOMS=mesh;..." "-DPARALLEL=mesh/winding;..." "-DTESTED_ROOMS=base;..." "-DTESTS=base/file;..."
+#              -DSOURCE=<repository> -P files_with_threads.cmake
+cmake_minimum_required(VERSION 3.25)
+set(wrong "")
+set(known "")
+foreach(room IN LISTS ROOMS)
+  file(GLOB_RECURSE files RELATIVE ${SOURCE}/cotouch ${SOURCE}/cotouch/${room}/*.cpp)
+  foreach(file IN LISTS files)
+    string(REGEX REPLACE "\\.cpp$" "" name ${file})
+    list(APPEND known ${name})
+    file(STRINGS ${SOURCE}/cotouch/${file} lines
+         REGEX "#include.*(base/parallel\\.h|field/stage\\.h|base/channel\\.h|<(atomic|mutex|thread|future)>)")
+    # What reads files in a process of its own is another library.
+    if(lines AND NOT name IN_LIST PARALLEL AND NOT name STREQUAL "mesh/reader_process")
+      string(APPEND wrong "  cotouch/${file} has threads: add it to COTOUCH_PARALLEL_FILES in cmake/rooms.cmake\n")
+    endif()
+  endforeach()
+endforeach()
+foreach(room IN LISTS TESTED_ROOMS)
+  file(GLOB files RELATIVE ${SOURCE}/tests ${SOURCE}/tests/${room}/*_test.cpp)
+  foreach(file IN LISTS files)
+    string(REGEX REPLACE "_test\\.cpp$" "" name ${file})
+    list(APPEND known ${name})
+    # Its own, those of a touch loop that runs by itself, and what helps tests that have them.
+    file(STRINGS ${SOURCE}/tests/${file} lines
+         REGEX "#include (<(atomic|mutex|thread|future)>|\"support/(eventually|hostile_plugin)\\.h\")|\\.start\\(\\)")
+    if(lines AND NOT name IN_LIST TESTS)
+      string(APPEND wrong "  tests/${file} has threads: add it to threaded_tests in tests/CMakeLists.txt\n")
+    endif()
+  endforeach()
+endforeach()
+foreach(name IN LISTS PARALLEL TESTS)
+  if(NOT name IN_LIST known)
+    string(APPEND wrong "  ${name} is listed in cmake/rooms.cmake or tests/CMakeLists.txt and does not exist\n")
+  endif()
+endforeach()
+if(wrong)
+  message(FATAL_ERROR "\n${wrong}")
+endif()

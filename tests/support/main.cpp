@@ -1,0 +1,7 @@
+// Of every test program; the tests themselves are in a library.
+#include <gtest/gtest.h>
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
