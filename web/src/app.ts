@@ -16,6 +16,7 @@ import { PointerHand, type PointerView } from './hands/pointer';
 import { hintOf } from './hint';
 import { looksAlike, messageOf, SceneLoader } from './loading';
 import type { Command, Message, RecordingEntry, Scene } from './messages';
+import { DevicesPanel } from './panels/devices';
 import { Gallery } from './panels/gallery';
 import { Help } from './panels/help';
 import { Layout } from './panels/layout';
@@ -63,6 +64,7 @@ export class App {
   private readonly ownParts: OwnParts;
   private readonly settings: SettingsPanel;
   private readonly worldPanel: WorldPanel;
+  private readonly devices: DevicesPanel;
   private readonly elasticity: Elasticity;
   private readonly recordings: RecordingList;
   private readonly replayBar: ReplayBar;
@@ -125,6 +127,11 @@ export class App {
     this.ownParts = new OwnParts({ send: (command) => this.command(command), saved: () => void this.loadGallery(), replaying: () => this.player !== null, api, toasts, shared, losing });
     this.worldPanel = new WorldPanel(byId('world'), this.shared, () => this.feed.greet());
     this.elasticity = new Elasticity({ send: (command) => this.command(command), world: this.world, shared: this.shared }, this.worldPanel.people);
+    this.devices = new DevicesPanel(
+      byId('world'),
+      (device, on) => this.command({ type: 'device', device, on }),
+      (body) => this.shared.bodyName(body),
+    );
     this.settings = new SettingsPanel(byId('settings'), {
       choices: () => this.sendView(),
       settings: (change) => this.command({ type: 'settings', ...change }),
@@ -283,6 +290,7 @@ export class App {
         this.links.allow(message.features);
         this.ownParts.allow(message.features, message.uploadBytes);
         this.settings.allow(message.features);
+        this.devices.allow(message.features);
         this.elasticity.allow(message.features, message.materials);
         this.taskPanel.allow(this.shared.canRestart);
         this.layout.allowRecording(message.features.includes('record'));
@@ -301,6 +309,9 @@ export class App {
       case 'hand':
         this.hand.answered(message);
         if (message.state === 'granted') this.shared.select(message.body); // the World panel is about what was taken
+        break;
+      case 'devices':
+        this.devices.set(message.devices);
         break;
       case 'job':
         this.ownParts.showJob(message);

@@ -31,7 +31,7 @@ export function hintOf(now: Situation): string {
     return now.movedBy === 'touch' ? 'Second finger: pinch for depth, twist to roll' : 'Wheel: depth · Shift: turn';
   }
   // With several bodies there is something left to pick up while others hold theirs.
-  const holders = now.hands.filter((hand) => hand.holder !== HolderKind.nobody && hand.participant !== now.me);
+  const holders = now.hands.filter((hand) => hand.body > 0 && hand.holder !== HolderKind.nobody && hand.participant !== now.me);
   const other = now.graspable === 1 ? holders[0] : undefined;
   if (other?.holder === HolderKind.device) return 'A device at the server holds the body.';
   if (other?.holder === HolderKind.script) return 'A script moves the body. Drag it to take over.';

@@ -158,12 +158,28 @@ export interface HandNews {
   reason: string;
 }
 
+// A device at the server's machine.
+export interface DeviceInfo {
+  device: number; // its number; 0 = it does not take part
+  name: string;
+  participant: number; // as in people
+  motors: boolean;
+  state: (typeof kDeviceStates)[number];
+  body: number; // that it holds; 0 = none
+  force: number; // newtons
+  rate: number; // cycles a second
+  reason: string; // a sentence, if there is something to say
+}
+
+const kDeviceStates = ['idle', 'ready', 'off', 'lost', 'faulty', 'disabled', 'unguarded', 'halted', 'hangs', 'refused'] as const;
+
 export type Message =
   | Hello
   | Job
   | { type: 'scenes' }
   | { type: 'scene'; generation: number; name: string }
   | { type: 'people'; people: Person[] }
+  | { type: 'devices'; devices: DeviceInfo[] }
   | HandNews
   | { type: 'world'; gravity: number }
   | { type: 'body'; body: number; motion: Motion; mass: number; density: number; graspable: boolean }
@@ -183,6 +199,7 @@ export type Command = { id?: number } & (
   | { type: 'reset' | 'record_start' | 'record_stop' | 'task_reset' }
   | { type: 'grasp'; body: number; point?: Vec3 }
   | { type: 'release_hand'; hand?: number } // without one: whatever this page holds
+  | { type: 'device'; device: number; on: boolean }
   | { type: 'world'; gravity: number }
   | { type: 'set_body'; body: number; mass?: number; density?: number; motion?: 'free' | 'fixed' }
   | { type: 'copy_body' | 'remove_body'; body: number }
@@ -200,6 +217,20 @@ export function parseMessage(text: string): Decoded<Message> {
   const json = parseObject(text);
   if (!json) return { ok: false, error: 'a text message is not a JSON object' };
   return { ok: true, value: messageOf(json) };
+}
+
+function deviceOf(json: Json): DeviceInfo {
+  return {
+    device: number(json.device),
+    name: string(json.name),
+    participant: number(json.participant),
+    motors: json.motors === true,
+    state: oneOf(json.state, kDeviceStates, 'lost'),
+    body: number(json.body),
+    force: number(json.force),
+    rate: number(json.rate),
+    reason: string(json.reason),
+  };
 }
 
 function messageOf(json: Json): Message {
@@ -221,6 +252,8 @@ function messageOf(json: Json): Message {
       return { type: 'scene', generation: number(json.generation), name: string(json.name) };
     case 'people':
       return { type: 'people', people: array(json.people).map((entry) => personOf(object(entry))) };
+    case 'devices':
+      return { type: 'devices', devices: array(json.devices).map((entry) => deviceOf(object(entry))) };
     case 'hand':
       return {
         type: 'hand',
