@@ -64,7 +64,8 @@ void UnsavedChanges::saved(SceneLibrary& library, std::uint64_t count) {
   {
     const std::scoped_lock lock(mutex_);
     kept_ = std::max(kept_, count);
-    if (kept_ == count_) place = std::exchange(place_, nullptr);
+    // What was changed meanwhile is nowhere else, also if it was kept before this is heard of.
+    if (count == count_) place = std::exchange(place_, nullptr);
     if (kept_ == count_) problem_.clear();
   }
   if (place) library.forget_unsaved(*place);

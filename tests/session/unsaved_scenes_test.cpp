@@ -603,6 +603,21 @@ TEST_F(UnsavedTest, WhatWasSavedMeanwhileIsNotKeptBesides) {
   EXPECT_EQ(library.unsaved().size(), 1U);
 }
 
+// As when saving takes longer than what was changed meanwhile waits to be kept.
+TEST_F(UnsavedTest, WhatWasChangedAndKeptWhileSavingStaysKept) {
+  TestLibrary library(folder_ / "scenes");
+  UnsavedChanges changes;
+  changes.add({});
+  const std::uint64_t being_saved = changes.count();
+  changes.add({});
+  changes.keep(library, two_balls(), changes.count());
+  changes.saved(library, being_saved);
+  EXPECT_EQ(library.unsaved().size(), 1U);
+  EXPECT_TRUE(changes.are_kept());
+  changes.saved(library, changes.count());
+  EXPECT_TRUE(library.unsaved().empty());
+}
+
 // A program that was killed while it kept or deleted a scene: parts, and nothing that says what they make.
 TEST_F(UnsavedTest, WhatIsLeftOfAHalfIsRemovedAtTheStartUnlessSomebodyWritesThere) {
   TestLibrary other(folder_ / "scenes");
