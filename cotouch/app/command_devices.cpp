@@ -1,4 +1,5 @@
 #include <cotouch/app/command.h>
+#include <cotouch/app/device_argument.h>
 #include <cotouch/app/progress_bar.h>
 #include <cotouch/app/say.h>
 #include <cotouch/app/timed_device.h>
@@ -242,11 +243,12 @@ void tell(const Trial& trial, const TimedDevice& device, const TrialWorld& world
        fmt::format("from sample to force {:.0f} us here (99 % within {:.0f} us), and {:.0f} us that the device "
                    "states",
                    delays.quantile(0.5) * 1e6, delays.quantile(0.99) * 1e6, device.limits().delay * 1e6));
-  line("felt", fmt::format("at most {:.2f} N on the floor, {:.2f} N in the ball, {:.2f} N in the damper",
-                           world.most_from_floor(), world.most_from_ball(), world.most_from_damper()));
-  line("written",
-       fmt::format("at most {:.2f} N of {:.2f} N that are allowed here; the last was {:.2f} N", device.most_force(),
-                   std::min(k_trial_force, device.limits().motors.peak_force), device.last_force()));
+  line("touched", fmt::format("the floor asked for at most {:.2f} N, the ball for {:.2f} N, the damper for {:.2f} N",
+                              world.most_from_floor(), world.most_from_ball(), world.most_from_damper()));
+  const double allowed = std::min(k_trial_force, device.limits().motors.peak_force);
+  line("felt", allowed > 0 ? fmt::format("at most {:.2f} N of {:.2f} N that are allowed here; the last was {:.2f} N",
+                                         device.most_force(), allowed, device.last_force())
+                           : "nothing: it has no motors");
   if (frame.faults > 0) line("faults", fmt::format("{} times it read what cannot be true", frame.faults));
   if (frame.stalls > 0) line("stalls", fmt::format("{} times the watchdog took the force away", frame.stalls));
   if (trial.hangs) line("hangs", "its driver does not come back. Switch the device off and on.");
@@ -254,6 +256,7 @@ void tell(const Trial& trial, const TimedDevice& device, const TrialWorld& world
 }
 
 std::unique_ptr<Device> open_to_try(const std::string& name) {
+  refuse_settings_of_own(name);
   if (name == k_scripted) return open_scripted();
   if (name == SpaceMouse::k_name)
     throw Error("A SpaceMouse has no motors and is nowhere while it holds nothing. Move things with it: cotouch play",

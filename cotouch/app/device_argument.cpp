@@ -52,6 +52,13 @@ std::shared_future<std::vector<MissingDevice>> look_for_others() {
 
 }  // namespace
 
+void refuse_settings_of_own(const std::string& wanted) {
+  for (const std::string own : {k_scripted, SpaceMouse::k_name})
+    if (wanted.starts_with(own + ":"))
+      throw Error("The device '" + own + "' takes no settings; leave out what stands behind its name.",
+                  ErrorCode::invalid_argument);
+}
+
 OpenedDevices open_devices(const std::vector<std::string>& names) {
   if (names.size() > k_most_devices)
     throw Error("At most " + std::to_string(k_most_devices) + " devices take part at one program.",
@@ -59,6 +66,7 @@ OpenedDevices open_devices(const std::vector<std::string>& names) {
   OpenedDevices opened;
   std::optional<DeviceCatalog> catalog;
   for (const std::string& name : names) {
+    refuse_settings_of_own(name);
     if (name == SpaceMouse::k_name) continue;
     if (name != k_scripted && !catalog) catalog.emplace();
     opened.devices.push_back(make_hand(name == k_scripted ? open_scripted() : catalog->open(name)));

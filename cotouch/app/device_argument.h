@@ -20,4 +20,7 @@ struct OpenedDevices {
 // none of them is a plug-in's, plug-ins are looked for in the background.
 OpenedDevices open_devices(const std::vector<std::string>& names);
 
+// Throws Error if settings are given to one that is built in.
+void refuse_settings_of_own(const std::string& wanted);
+
 }  // namespace cotouch

@@ -170,9 +170,10 @@ void declare_page_options(CLI::App& group, PageOptions& page) {
 }
 
 void declare_devices(CLI::App& sub, std::vector<std::string>& devices) {
-  sub.add_option("--device", devices,
-                 "take part with this device as well, named as in 'cotouch devices' ('simulated' needs no hardware); several "
-                 "times for several, up to 4")
+  sub.add_option(
+         "--device", devices,
+         "take part with this device as well, named as in 'cotouch devices' ('simulated' needs no hardware); several "
+         "times for several, up to 4")
       ->type_name("NAME")
       ->allow_extra_args(false);
 }

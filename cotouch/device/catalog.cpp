@@ -38,7 +38,8 @@ std::string name_of_group(gid_t id) {
   return is_known ? "'" + std::string(entry.gr_name) + "'" : "number " + std::to_string(id);
 }
 
-// Who may exchange the program that runs needs no plug-in for that, as with a build that root tries in somebody's folder.
+// Who may exchange the program that runs needs no plug-in for that, as with a build that root tries in somebody's
+// folder.
 void trust_who_may_change_the_program(struct stat& about) {
   struct stat program {};
   if (stat("/proc/self/exe", &program) != 0) return;
@@ -181,8 +182,12 @@ DeviceCatalog::DeviceCatalog(std::vector<fs::path> folders) {
     FolderListing& listing = folders_.emplace_back();
     listing.folder = std::move(folder);
     std::error_code error;
-    listing.exists = fs::is_directory(listing.folder, error);
+    listing.exists = fs::exists(listing.folder, error);
     if (!listing.exists) continue;
+    if (!fs::is_directory(listing.folder, error)) {
+      listing.refusal = "It is no folder; name the one that it is in.";
+      continue;
+    }
     listing.refusal = refusal_of_folder(listing.folder);
     if (!listing.refusal.empty()) continue;
     for (const fs::path& file : libraries_in(listing.folder)) {
@@ -219,6 +224,9 @@ std::unique_ptr<Device> DeviceCatalog::open(std::string_view wanted) const {
     for (const ProbedPlugin& plugin : plugins_)
       if (!plugin.refusal.empty() && refusals.size() < 500)
         refusals += " Refused is " + plugin.file.filename().string() + ": " + plugin.refusal;
+    for (const FolderListing& folder : folders_)
+      if (!folder.refusal.empty())
+        refusals += " Refused is the folder " + folder.folder.string() + ": " + folder.refusal;
     throw Error("There is no device '" + plugin_text(name) + "'" +
                     (names.empty() ? ", and no other; 'cotouch devices' says where they are looked for."
                                    : "; there is " + names + ".") +

@@ -55,7 +55,7 @@ struct DeviceDynamics {
   // From a sample to the middle of what is commanded for it, at worst. A held spring K gives K late() v^2 (Colgate).
   double late() const noexcept { return (period + jitter) / 2 + delay; }  // s
 
-  // The largest stiffness this device renders passively, whoever holds it (Colgate & Schenkel 1997: b > K T / 2 for a
+  // The largest stiffness this device renders passively in any hand (Colgate & Schenkel 1997: b > K T / 2 for a
   // held spring; a delay adds to the half period).
   double passive_stiffness() const noexcept { return damping / late(); }                  // N/m
   double passive_angular_stiffness() const noexcept { return angular_damping / late(); }  // N m/rad

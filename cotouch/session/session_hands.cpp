@@ -157,7 +157,7 @@ void Session::carry_out_request(SessionDevices::Plugged& plugged, HandRequest re
     grasp.body = reached->body;
     grasp.point = reached->point;
   }
-  std::string reason = "nothing that can be held is near its tip.";
+  std::string reason = "nothing that can be held is near its tip. Move it there, or reset the scene.";
   if (grasp.body != 0) reason = carry_out(plugged.who, grasp).reason;
   // One that is nowhere asks again and again while it is moved.
   if (!request.at && !reason.empty()) plugged.pause = k_ticks_after_refusal;

@@ -90,4 +90,9 @@ TEST(OpenDevices, ThoseThatHangDoNotHoldUpTheStart) {
   }));
 }
 
+TEST(DeviceArgument, ThoseThatAreBuiltInTakeNoSettings) {
+  for (const char* wanted : {"scripted:speed=3", "spacemouse:0"})
+    EXPECT_NE(testing_plugins::complaint([&] { open_devices({wanted}); }).find("takes no settings"), std::string::npos);
+}
+
 }  // namespace cotouch::this_file

@@ -133,7 +133,17 @@ TEST(Catalog, TellsTheNamesThereAreIfOneIsWrong) {
   EXPECT_TRUE(contains(settings, "The device 'simulated' cannot be opened. The setting 'haste=1'")) << settings;
 }
 
-// What is there would run as whoever starts cotouch.
+TEST(Catalog, TellsOfAFolderThatCannotBeUsedIfANameIsWrong) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "plugin.so") << "no folder";
+  const DeviceCatalog catalog({folder / "plugin.so"});
+  ASSERT_EQ(catalog.folders().size(), 1U);
+  EXPECT_TRUE(contains(catalog.folders()[0].refusal, "It is no folder")) << catalog.folders()[0].refusal;
+  const std::string said = complaint([&] { catalog.open("omega"); });
+  EXPECT_TRUE(contains(said, "plugin.so: It is no folder")) << said;
+}
+
+// What is there would run as the one who starts cotouch.
 TEST(Catalog, TakesNothingThatOthersMayWriteTo) {
   const TemporaryFolder folder;
   const fs::path plugins = folder / "plugins", file = plugins / "simulated.so";

@@ -224,7 +224,8 @@ TEST_F(SessionDevicesTest, ThatNothingIsNearItsTipIsASentence) {
   put(*handles_[0], 0.2, 0.3);
   ASSERT_TRUE(eventually([&] { return state(0) == State::ready; }));
   handles_[0]->pressed = true;
-  EXPECT_TRUE(eventually([&] { return witness_.heard("Device handle: nothing that can be held is near its tip."); }));
+  EXPECT_TRUE(
+      eventually([&] { return witness_.heard("Device handle: nothing that can be held is near its tip. Move"); }));
   EXPECT_EQ(body(0), 0U);
 }
 
