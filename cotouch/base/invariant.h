@@ -3,9 +3,9 @@
 //
 // What comes from outside is not checked by these but refused in its own words. A broken invariant is a fault of ours,
 // or of the machine's memory. On the touch path nothing may be thrown: there an InvariantWatch notes it, and the loop
-// lets go of every hand and shows the sentence (TouchFrame::broken), and a shared session ends. Elsewhere it is an Error;
-// within a function that throws none, it ends the program with that sentence, and the guard process takes the forces
-// away.
+// lets go of every hand and shows the sentence (TouchFrame::broken), and a shared session ends. Elsewhere it is an
+// Error; within a function that throws none, it ends the program with that sentence, and the guard process takes the
+// forces away.
 #pragma once
 
 #include <atomic>

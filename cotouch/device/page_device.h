@@ -1,8 +1,8 @@
 // The hand of a page or a program: it has no motors, and its poses come from there unevenly.
 //
-// Between inputs the hand glides towards the newest pose: a first-order low pass (20 ms), then never faster than crosses
-// the scene in half a second or turns by 8 rad/s. So it cannot jump, whatever a page sends, and it stands still when
-// nothing more comes. While nobody holds it, it is not there.
+// Between inputs the hand glides towards the newest pose: a first-order low pass (20 ms), then never faster than
+// crosses the scene in half a second or turns by 8 rad/s. So it cannot jump, whatever a page sends, and it stands still
+// when nothing more comes. While nobody holds it, it is not there.
 #pragma once
 
 #include <cotouch/base/channel.h>

@@ -37,7 +37,7 @@ struct ExperimentOptions {
   double minutes = 0;                  // simulated, of the search for faults; 0: an hour, or less if quick
   std::filesystem::path before = {};   // another cotouch program, to measure preparing against; empty: none
   std::filesystem::path program = "/proc/self/exe";  // this cotouch program, to be measured when it prepares
-  Progress* progress = nullptr;        // never null when an experiment runs
+  Progress* progress = nullptr;                      // never null when an experiment runs
 };
 
 struct Experiment {

@@ -90,7 +90,7 @@ TEST(OpenDevices, ThoseThatHangDoNotHoldUpTheStart) {
   }));
 }
 
-TEST(DeviceArgument, ThoseThatAreBuiltInTakeNoSettings) {
+TEST(OpenDevices, BuiltInTakeNoSettings) {
   for (const char* wanted : {"scripted:speed=3", "spacemouse:0"})
     EXPECT_NE(testing_plugins::complaint([&] { open_devices({wanted}); }).find("takes no settings"), std::string::npos);
 }

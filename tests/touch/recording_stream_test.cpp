@@ -87,8 +87,7 @@ TEST(RecordingStream, TakesNoMoreMemoryThanWaitsForTheDisk) {
   std::uint64_t cycle = 0;
   go_on(recording, cycle);
   recording_format::Writer written;
-  visit(written, recording.samples[0], recording.hands, recording.pairs,
-        recording_format::version_of(recording));
+  visit(written, recording.samples[0], recording.hands, recording.pairs, recording_format::version_of(recording));
   const std::size_t each = written.bytes.size();
   RecordingStream stream(folder / "a.cotrec", 1U << 30U, nullptr);
   const auto run = [&] {

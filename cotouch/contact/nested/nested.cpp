@@ -170,7 +170,8 @@ double NestedContact::gap_of(const Source& source, double wanted, std::uint32_t 
   // Do they lie on a level, and is there room for them?
   const auto queue_nodes = [&](std::uint32_t level, std::uint32_t begin, std::uint32_t end) {
     const std::uint32_t size = shell_.points_to_level(level), first = shell_.data().level_begin[level];
-    if ((begin < first) | (end > first + size) | (end - begin > size - next.size)) [[unlikely]] return false;
+    if ((begin < first) | (end > first + size) | (end - begin > size - next.size)) [[unlikely]]
+      return false;
     for (; begin < end; ++begin) next.node[next.size++] = begin;
     return true;
   };
@@ -182,7 +183,8 @@ double NestedContact::gap_of(const Source& source, double wanted, std::uint32_t 
       workspace.points[i] = nodes[queue.node[i]].point;
       sound &= workspace.points[i] < shell_.point_count();
     }
-    if (!sound) [[unlikely]] break;
+    if (!sound) [[unlikely]]
+      break;
     source.look_up(workspace.points.data(), queue.size, queue.distance.data());
     // The nearest point itself is a bound from above: what lies farther than it need not be opened.
     for (std::uint32_t i = 0; i < queue.size; ++i) least = std::min(least, source.free(queue.distance[i]));

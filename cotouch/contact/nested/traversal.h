@@ -201,10 +201,12 @@ class Traversal {
     next_begin_ = level_begin[level + 1];
     next_size_ = shell_.points_to_level(level + 1);
     w_.next.size = copy_count_ = 0;
-    if (next_size_ > shell_.point_count()) [[unlikely]] return tree_is_broken();
+    if (next_size_ > shell_.point_count()) [[unlikely]]
+      return tree_is_broken();
     for (std::uint32_t begin = 0; begin < w_.queue.size; begin += k_block) {
       const std::uint32_t open_count = find_open(begin);
-      if (!(to_last ? queue_points(open_count) : queue_nodes(open_count))) [[unlikely]] return tree_is_broken();
+      if (!(to_last ? queue_points(open_count) : queue_nodes(open_count))) [[unlikely]]
+        return tree_is_broken();
       if ((to_last ? point_end_ - w_.point_count : w_.next.size) >= room) return false;
     }
     w_.copies[copy_count_] = {w_.next.size, 0};
@@ -228,7 +230,8 @@ class Traversal {
       std::uint32_t end = begin + 1;
       for (++k; k < open_count && from[open[k]] == end; ++k) ++end;
       const std::uint32_t first = first_new_point(begin), count = first_new_point(end) - first;
-      if ((count > all - n) | (first > all - count)) [[unlikely]] return false;
+      if ((count > all - n) | (first > all - count)) [[unlikely]]
+        return false;
       source_.fetch(first);
       write_run(points + n, first, count);
       n += count;
@@ -259,7 +262,8 @@ class Traversal {
       } while (k < open_count && from[open[k]] == end);
       const std::uint32_t count = end_child - child, fresh = count - (end - begin);
       sound &= (end_child <= next_end) & (count <= next_size_ - n) & (fresh <= all - p) & (first <= all - fresh);
-      if (!sound) [[unlikely]] return false;
+      if (!sound) [[unlikely]]
+        return false;
       source_.fetch(first);
       write_run(nodes + n, child, count);
       write_run(points + p, first, fresh);
@@ -305,10 +309,10 @@ class Traversal {
   std::uint32_t deepest_;
   NestedWorkspace& w_;
   CoherenceCache* cache_;
-  std::uint32_t first_point_ = 0;                // see first_new_point
+  std::uint32_t first_point_ = 0;                 // see first_new_point
   std::uint32_t next_begin_ = 0, next_size_ = 0;  // the nodes of the level that is queued
-  std::uint32_t point_end_ = 0;    // of `points` that are queued
-  std::uint32_t copy_count_ = 0;   // among the queued nodes
+  std::uint32_t point_end_ = 0;                   // of `points` that are queued
+  std::uint32_t copy_count_ = 0;                  // among the queued nodes
 };
 
 }  // namespace cotouch
