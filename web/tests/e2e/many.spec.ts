@@ -1,5 +1,6 @@
 // A world of many bodies in real browsers: pictures of its scenes, two pages with a hand each, a copy.
 import { expect, test, type Page } from '@playwright/test';
+import { closePages, newPage } from './meeting';
 import { later, open, openScene, settled, stateOf, watchErrors } from './page';
 import { Server } from './server';
 import type { TestHook } from '../../src/main';
@@ -11,6 +12,7 @@ const picture = (page: Page, name: string) => page.screenshot({ path: test.info(
 
 test.beforeAll(() => server.start());
 test.afterAll(() => server.end());
+test.afterEach(closePages);
 
 // Takes the part by its middle and leads it by so many pixels.
 async function lead(page: Page, name: string, right: number, down: number): Promise<void> {
@@ -42,7 +44,7 @@ test('two pages hold a body each and see their own numbers', async ({ page, brow
   await later(page, 1.5);
   expect((await stateOf(page)).frame!.contacts.length).toBe(0); // what lies there is not marked
   await expect(page.locator('#clearance')).not.toHaveClass(/alarm/);
-  const other = await (await browser.newContext({ viewport: { width: 1280, height: 720 } })).newPage();
+  const other = await newPage(browser);
   await open(other, server.address);
 
   // Low things, towards the middle of the plate: whatever falls over stays on it. A falling gate throws its topmost cube off.

@@ -9,6 +9,11 @@ export async function newPage(browser: Browser): Promise<Page> {
   return (await browser.newContext({ viewport: { width: 1280, height: 720 } })).newPage();
 }
 
+// For the end of each test: pages that it opened besides its own would go on drawing, and looking for their servers, beside all others.
+export async function closePages({ browser }: { browser: Browser }): Promise<void> {
+  for (const context of browser.contexts()) await context.close();
+}
+
 // Ben shares the docking scene from his page, Anna joins from hers. The panel is open on both, and both are in the session.
 export async function meet(hosting: Page, host: Server, joining: Page, guest: Server): Promise<void> {
   await open(hosting, host.address);

@@ -2,7 +2,7 @@
 // both bring the box to its place.
 import { expect, test, type Page } from '@playwright/test';
 import { dockTogether, labels, lookAlongRails, takeHold } from './docking';
-import { meet, newPage, share, shareOf } from './meeting';
+import { closePages, meet, newPage, share, shareOf } from './meeting';
 import { cubeStl, later, open, recordingOf, seek, stateOf, waitForPart, watchErrors } from './page';
 import { Server } from './server';
 import type { TestHook } from '../../src/main';
@@ -14,6 +14,7 @@ const picture = (page: Page, name: string) => page.screenshot({ path: test.info(
 
 test.beforeAll(() => Promise.all([host.start(), guest.start()]));
 test.afterAll(() => Promise.all([host.end(), guest.end()]));
+test.afterEach(closePages);
 
 // Gravity, the contact, another scene, one's own parts: what a session that others are in does not allow.
 const changing = (page: Page) => [
