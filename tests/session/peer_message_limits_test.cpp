@@ -150,7 +150,7 @@ PeerInput longest_of(Tick tick, Tick ahead, const PeerInput* before, PeerInput l
   return longest.value_or(PeerInput{});
 }
 
-// Whoever was dropped could otherwise leave an input that nobody can hand on, and all would wait for it.
+// A member that was dropped could leave an input that no other can hand on, and all would wait for it.
 TEST(PeerMessageLimits, AnyInputThatCanBeReadCanBeFilledIn) {
   HandInput hand;
   hand.present = true;
